@@ -1,29 +1,72 @@
-// A real server and a real browser.
+// A real server and a real browser. With BACKSWEEP_SITE, a folder made by scripts/site takes the place of the server: the same
+// page, with the engine in it.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, it } from "node:test";
 import { chromium } from "playwright-core";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 /** Where screenshots are kept. */
-export const output = join(root, "test-output", "browser");
+export const output = join(root, "test-output", process.env.BACKSWEEP_SITE ? "browser-site" : "browser");
 mkdirSync(output, { recursive: true });
-const command = (process.env.BACKSWEEP_WATCH ?? "").split(" ").filter(Boolean);
-if (command.length === 0) throw new Error("BACKSWEEP_WATCH must hold the command to test; run scripts/test-browser");
+const program = (process.env.BACKSWEEP_WATCH ?? "").split(" ").filter(Boolean);
+/** The folder of static files to test, if not a server. */
+export const site = process.env.BACKSWEEP_SITE ?? null;
+if (program.length === 0 && !site) throw new Error("BACKSWEEP_WATCH must hold the command to test; run scripts/test-browser");
 
 /** Whether times are asserted and not only reported (docs/testing.md). */
 export const timed = process.env.BACKSWEEP_TIMED === "1";
 /** The timeout for anything that should happen, in milliseconds: machines may be slow and busy. */
 export const PATIENCE = Number(process.env.BACKSWEEP_PATIENCE ?? 120) * 1000;
 
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".wasm": "application/octet-stream" };
+/** Where the static files are: not at the root, and with a type for WebAssembly that forbids to stream it. */
+const FOLDER = "/some/folder/";
+
+/** Serves the static files without any header of ours; settings of the command become part of the address. */
+async function serveSite(...settings) {
+  const server = createServer((request, answer) => {
+    const { pathname } = new URL(request.url, "http://localhost");
+    const name = pathname === FOLDER ? "index.html" : pathname.slice(FOLDER.length);
+    try {
+      if (!pathname.startsWith(FOLDER) || name.includes("/")) throw new Error(pathname);
+      answer.setHeader("content-type", TYPES[extname(name)]).end(readFileSync(join(root, site, name)));
+    } catch {
+      answer.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const query = new URLSearchParams();
+  for (let i = 0; i < settings.length; i++) {
+    const name = settings[i].slice(2);
+    if (name === "paused") query.set("run", "0");
+    else query.set(name, settings[++i]);
+  }
+  // A query that names no setting of a scene is not a scene.
+  if (query.size) query.set("epsilon", query.get("epsilon") ?? "0.05");
+  const end = () => new Promise((resolve) => server.close(() => resolve({ code: 0 })).closeAllConnections());
+  return { url: `http://127.0.0.1:${server.address().port}${FOLDER}`, query, end };
+}
+
+/** The address of a scene: the settings that a site was started with, and a query. */
+const at = (server, query = "") => {
+  if (!server.query) return server.url + query;
+  const all = new URLSearchParams([...server.query, ...new URLSearchParams(query)]);
+  const last = new URLSearchParams(Object.fromEntries(all));
+  return last.size ? `${server.url}?${last}` : server.url;
+};
+
 /** Starts `backsweep watch` and resolves to its address. */
-export async function startServer(...settings) {
-  const child = spawn(command[0], [...command.slice(1), ...settings], { stdio: ["ignore", "pipe", "inherit"], cwd: root });
+export const startServer = (...settings) => (site ? serveSite(...settings) : startProgram(...settings));
+
+async function startProgram(...settings) {
+  const child = spawn(program[0], [...program.slice(1), ...settings], { stdio: ["ignore", "pipe", "inherit"], cwd: root });
   const url = await new Promise((resolve, reject) => {
     let text = "";
     child.stdout.on("data", (data) => {
@@ -43,6 +86,38 @@ export async function startServer(...settings) {
   };
 }
 
+/** The engine as WebAssembly, if it was built. */
+export const engineFile = process.env.BACKSWEEP_ENGINE ?? null;
+
+/** A native engine behind its server, without a page. */
+export async function startNative(...settings) {
+  const { url, end } = await startProgram(...settings);
+  const token = /name="backsweep-token" content="(\w+)"/.exec(await (await fetch(url)).text())[1];
+  const values = async () => (await (await fetch(`${url}api/values`)).json()).agents;
+  /** Takes steps; resolves to the frame in which they are done. */
+  const step = async (count, total) => {
+    const headers = { "content-type": "application/json", "x-backsweep-token": token };
+    await fetch(`${url}api/order`, { method: "POST", headers, body: JSON.stringify({ do: "step", count }) });
+    const abort = new AbortController();
+    let text = "";
+    try {
+      const answer = await fetch(`${url}api/frames`, { signal: abort.signal });
+      for await (const part of answer.body.pipeThrough(new TextDecoderStream())) {
+        text += part;
+        const whole = text.split("\n\n");
+        text = whole.pop();
+        const frames = whole.filter((event) => event.startsWith("event: frame")).map((event) => JSON.parse(event.slice(event.indexOf("{"))));
+        const done = frames.find((frame) => frame.agents[0].steps === total && !frame.busy);
+        if (done) return done;
+      }
+    } finally {
+      abort.abort();
+    }
+    throw new Error("the stream of frames ended");
+  };
+  return { end, values, step };
+}
+
 /** The machine's own browser, without access to the network. */
 export function startBrowser() {
   return chromium.launch({
@@ -53,7 +128,8 @@ export function startBrowser() {
 }
 
 /** Opens a page that remembers every error, warning and foreign request. */
-export async function open(browser, url, { isFirstVisit = false, ...options } = {}) {
+export async function open(browser, server, query, { isFirstVisit = false, ...options } = {}) {
+  const url = at(server, query);
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "dark", ...options });
   context.setDefaultTimeout(PATIENCE);
   // The tour is offered on the first visit; most tests are about what comes after it.
@@ -97,8 +173,31 @@ export const atRest = (page, number = 0) =>
 /** The settings in the address, as the page itself sees it: the browser reports a change a little later. */
 export const address = async (page) => new URLSearchParams(await page.evaluate(() => location.search));
 
-/** Asks the server from within the page. */
-export const ask = (page, path) => page.evaluate(async (path) => (await fetch(path)).json(), path);
+/** Asks the server, or the engine in the page, from within the page: "about", "values" or "cell/5". */
+export const ask = (page, path) =>
+  page.evaluate(
+    async ([path, site]) => {
+      if (!site) return (await fetch(`/api/${path}`)).json();
+      const [what, value] = path.split("/");
+      const { source } = await import(new URL("alone.js", document.baseURI));
+      return source[what](Number(value));
+    },
+    [path, site],
+  );
+
+/** Sends a command past the page's controls. Resolves when it was answered, even if it was refused. */
+export const command = (page, order) =>
+  page.evaluate(
+    async ([order, site]) => {
+      if (site) {
+        const { source } = await import(new URL("alone.js", document.baseURI));
+        return source.order(order).catch(() => {});
+      }
+      const headers = { "content-type": "application/json", "x-backsweep-token": document.querySelector('meta[name="backsweep-token"]').content };
+      await fetch("/api/order", { method: "POST", headers, body: JSON.stringify(order) });
+    },
+    [order, site],
+  );
 
 /** A number below a maze, by its name; waits until it is there. */
 export async function number(page, name, agent = 0) {
@@ -173,12 +272,12 @@ export function withPages() {
     browser = await startBrowser();
   });
   after(async () => browser?.close());
-  const test = (name, { settings = [], query = "", options = {}, expected = [] }, body) =>
-    it(name, LIMIT, async () => {
+  const test = (name, { settings = [], query = "", options = {}, expected = [], ofServer = false }, body) =>
+    it(name, { ...LIMIT, skip: ofServer && site ? "needs a server" : false }, async () => {
       const server = await startServer(...settings);
       let opened;
       try {
-        opened = await open(browser, server.url + query, options);
+        opened = await open(browser, server, query, options);
         await body(opened.page, server);
         assert.deepEqual(opened.problems.filter((line) => !expected.some((part) => line.includes(part))), []);
       } catch (error) {

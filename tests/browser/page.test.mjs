@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe } from "node:test";
-import { address, ask, atRest, choose, color, drawn, number, output, place, shot, timed, until, withPages } from "./helper.mjs";
+import { address, ask, atRest, choose, color, command, drawn, number, output, place, shot, timed, until, withPages } from "./helper.mjs";
 
 const COLUMNS = 26; // of the paper's maze
 const steps = (page) => number(page, "Steps");
@@ -18,7 +18,7 @@ describe("what is seen", () => {
     await atRest(page);
     const unknown = await color(page, 5, COLUMNS, [0.5, 0.12]);
     await page.locator("#run").click();
-    await until("the first row is known", async () => (await ask(page, "/api/cell/5")).agents[0].known);
+    await until("the first row is known", async () => (await ask(page, "cell/5")).agents[0].known);
     await until("the agent reaches the goal often", async () => (await number(page, "Episodes")) > 60);
     await shot(page, "dark");
     await page.locator("#theme").click();
@@ -27,7 +27,7 @@ describe("what is seen", () => {
     await page.locator("#theme").click();
     await page.locator("#run").click();
     await until("it is paused", async () => (await page.locator("#run").innerText()) === "Run");
-    const { agents } = await ask(page, "/api/values");
+    const { agents } = await ask(page, "values");
     const [first, near, far] = [5, COLUMNS * 22 + 23, COLUMNS * 1 + 10];
     const [high, low] = [agents[0].values[near], agents[0].values[far]];
     assert.ok(high > -6 && low < -30, `V is ${high} near the goal and ${low} far from it`);
@@ -49,7 +49,7 @@ describe("what is seen", () => {
     const { x, y } = await place(page, cell, COLUMNS);
     await page.mouse.move(x, y);
     await page.locator("#tip").waitFor({ state: "visible" });
-    const detail = (await ask(page, `/api/cell/${cell}`)).agents[0];
+    const detail = (await ask(page, `cell/${cell}`)).agents[0];
     const text = await page.locator("#tip").innerText();
     for (const word of ["row 22, column 2", "start", "north", "east", "south", "west", "visits"]) assert.ok(text.includes(word), `${word} in ${text}`);
     assert.ok(text.includes(`V ${detail.value.toFixed(3).replace("-", "−")}`), text);
@@ -102,11 +102,11 @@ describe("controls", () => {
     await page.locator("#run").click();
     await until("it says so", async () => (await page.locator("#run").innerText()) === "Run");
     const stopped = await steps(page);
-    const { agents } = await ask(page, "/api/values");
+    const { agents } = await ask(page, "values");
     // Long enough to notice if it continued.
     await page.waitForTimeout(700);
     assert.equal(await steps(page), stopped);
-    assert.deepEqual((await ask(page, "/api/values")).agents, agents);
+    assert.deepEqual((await ask(page, "values")).agents, agents);
     assert.equal(await page.locator("#state").innerText(), "paused");
     await page.locator("#run").click();
     await until("it continues", async () => (await steps(page)) > stopped + 50);
@@ -122,33 +122,22 @@ describe("controls", () => {
   scene("one cycle changes exactly the predecessors", { query: "?run=0&m=1&cycles=0&maze=shortcut&law=four&intended=0.8" }, async (page) => {
     // The optimum comes with a separate frame; from then on there is one frame for every key.
     await until("the optimum is known", async () => /optimum is −\d/.test(await page.locator("#returns").getAttribute("aria-label")));
-    await page.evaluate(
-      () =>
-        new Promise((resolve) => {
-          window.cycles = [];
-          new EventSource("/api/frames").addEventListener("frame", (event) => {
-            const frame = JSON.parse(event.data);
-            // What the judge finds comes with a separate frame, which shows the same cycle again.
-            const isNew = JSON.stringify(frame.cycles[0]) !== JSON.stringify(window.cycles.at(-1));
-            if (frame.cycles.length && isNew) window.cycles.push(frame.cycles[0]);
-            resolve();
-          });
-        }),
-    );
+    const cycle = () => page.evaluate(() => window.backsweep.frame.cycles[0] ?? null);
     for (let i = 0; i < 150; i++) await page.keyboard.press("s");
     await until("150 steps", async () => (await steps(page)) === 150);
-    let largest = 0;
+    let [largest, last] = [0, null];
     for (let n = 1; n <= 12; n++) {
-      const old = (await ask(page, "/api/values")).agents[0].q;
+      const old = (await ask(page, "values")).agents[0].q;
       await page.keyboard.press("c");
-      await until("the cycle is shown", async () => (await page.evaluate(() => window.cycles.length)) === n);
-      const values = await ask(page, "/api/values");
+      // What the judge finds comes with a separate frame, which shows the same cycle again.
+      await until("the cycle is shown", async () => JSON.stringify(await cycle()) !== JSON.stringify(last));
+      const values = await ask(page, "values");
       const now = values.agents[0].q;
       const changed = [];
       for (let cell = 0; cell < old.length / 4; cell++) {
         if ([0, 1, 2, 3].some((a) => old[4 * cell + a] !== now[4 * cell + a])) changed.push(cell);
       }
-      const report = await page.evaluate((n) => window.cycles[n - 1], n);
+      const report = (last = await cycle());
       assert.notEqual(report.popped, null);
       assert.deepEqual(changed, report.predecessors, `cycle ${n}`);
       await atRest(page, values.number);
@@ -207,13 +196,8 @@ describe("controls", () => {
     const isAnnounced = async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent());
     await until("the cell is announced", isAnnounced);
     // A frame in which nothing is new, as after a refused command, says nothing.
-    const before = await page.evaluate(async () => {
-      const token = document.querySelector('meta[name="backsweep-token"]').content;
-      const headers = { "content-type": "application/json", "x-backsweep-token": token };
-      const { frame } = document.body.dataset;
-      await fetch("/api/order", { method: "POST", headers, body: JSON.stringify({ do: "paint", cell: 99999, brush: "wall" }) });
-      return Number(frame);
-    });
+    const before = await page.evaluate(() => Number(document.body.dataset.frame));
+    await command(page, { do: "paint", cell: 99999, brush: "wall" });
     await until("the frame is there", async () => (await page.evaluate(() => Number(document.body.dataset.frame))) > before);
     assert.ok(await isAnnounced());
     await page.keyboard.press("Enter");
@@ -241,7 +225,7 @@ describe("painting", () => {
   const ways = "6x6-7f4wfs4wgf4w2f4w7f";
   scene("a wall changes the policy", { query: `?maze=${ways}&law=four&intended=1&m=1&cycles=50&epsilon=0.1&speed=max&run=1` }, async (page) => {
     const best = async () => {
-      const { q } = (await ask(page, "/api/cell/12")).agents[0];
+      const { q } = (await ask(page, "cell/12")).agents[0];
       return q.indexOf(Math.max(...q));
     };
     await until("north, the shorter way", async () => (await number(page, "Episodes")) > 20 && (await best()) === 0);

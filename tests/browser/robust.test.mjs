@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, describe, it } from "node:test";
-import { address, ask, choose, drawn, LIMIT, number, open, phone, place, shot, startBrowser, startServer, until } from "./helper.mjs";
+import { address, ask, choose, drawn, LIMIT, number, open, phone, place, shot, site, startBrowser, startServer, until } from "./helper.mjs";
 
 const steps = (page) => number(page, "Steps");
 const button = (page) => page.locator("#run").innerText();
@@ -15,13 +15,15 @@ before(async () => {
 });
 after(async () => browser?.close());
 
+const OF_SERVER = { ofServer: true };
+
 /** A test with its own server. */
-function test(name, settings, body) {
-  it(name, LIMIT, async () => {
+function test(name, settings, body, { ofServer = false } = {}) {
+  it(name, { ...LIMIT, skip: ofServer && site ? "needs a server" : false }, async () => {
     const server = await startServer(...settings);
     const contexts = [];
     const show = async (query = "", options = {}) => {
-      const opened = await open(browser, server.url + query, options);
+      const opened = await open(browser, server, query, options);
       contexts.push(opened.context);
       return opened.page;
     };
@@ -49,20 +51,20 @@ describe("many viewers", () => {
     // Controls work in every tab, with and without a stream.
     await first.locator("#run").click();
     await until("the first tab pauses", async () => (await button(first)) === "Run");
-    const { agents } = await ask(crowded[2], "/api/values");
+    const { agents } = await ask(crowded[2], "values");
     await crowded[2].locator("#step").click();
-    await until("a tab without a stream steps", async () => JSON.stringify((await ask(first, "/api/values")).agents) !== JSON.stringify(agents) || (await steps(first)) > 0);
+    await until("a tab without a stream steps", async () => JSON.stringify((await ask(first, "values")).agents) !== JSON.stringify(agents) || (await steps(first)) > 0);
     // A tab that is closed makes room.
     await pages[1].close();
     await until("one of the others continues", async () => {
       const states = await Promise.all(crowded.map((page) => page.evaluate(() => document.body.dataset.link)));
       return states.filter((state) => state === "open").length === 1;
     });
-  });
+  }, OF_SERVER);
 
   test("a hidden tab releases its stream", [], async (show) => {
     const page = await show();
-    const seats = async () => (await ask(page, "/api/about")).free_seats;
+    const seats = async () => (await ask(page, "about")).free_seats;
     await until("one seat is taken", async () => (await seats()) === 63);
     const see = (state) =>
       page.evaluate((state) => {
@@ -75,7 +77,7 @@ describe("many viewers", () => {
     await see("visible");
     await until("it continues", async () => (await steps(page)) > before);
     assert.equal(await seats(), 63);
-  });
+  }, OF_SERVER);
 
   test("one viewer too many gets a message, and gets in when there is room", [], async (show, { url }) => {
     const others = [];
@@ -97,7 +99,7 @@ describe("many viewers", () => {
     } finally {
       await context.close();
     }
-  });
+  }, OF_SERVER);
 
   test("two viewers change different settings at once", [], async (show) => {
     const [one, other] = [await show(), await show()];
@@ -117,7 +119,7 @@ describe("many viewers", () => {
         return query.get("cycles") === String(i) && query.get("epsilon") === String(i / 100);
       });
     }
-  });
+  }, OF_SERVER);
 });
 
 describe("the server ends", () => {
@@ -136,12 +138,12 @@ describe("the server ends", () => {
     await server.end();
     await until("a server that ended is noticed", async () => /is not responding/.test(await notice(page)));
     assert.equal(await page.locator("#state").textContent(), "disconnected");
-  });
+  }, OF_SERVER);
 
-  it("restarted: the painted maze comes back and orders are obeyed", LIMIT, async () => {
+  it("restarted: the painted maze comes back and orders are obeyed", { ...LIMIT, skip: site ? "needs a server" : false }, async () => {
     let server = await startServer("--paused");
     const { port } = new URL(server.url);
-    const { page, context } = await open(browser, server.url);
+    const { page, context } = await open(browser, server, "");
     try {
       const { x, y } = await place(page, 30, 26);
       await choose(page, "toggle");
@@ -196,7 +198,7 @@ describe("links", () => {
     } finally {
       evil.close();
     }
-  });
+  }, OF_SERVER);
 
   test("an address that the user typed asks too once somebody has changed something", ["--paused"], async (show) => {
     const first = await show();
@@ -207,7 +209,7 @@ describe("links", () => {
     await second.keyboard.press("Escape");
     await until("it is kept", async () => (await address(second)).get("maze") === "paper");
     assert.equal(await steps(second), 1);
-  });
+  }, OF_SERVER);
 });
 
 describe("small things", () => {

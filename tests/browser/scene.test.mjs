@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { decodeMaze, encodeMaze, fromQuery, grid, isSame, toQuery } from "../../crates/backsweep-watch/assets/scene.js";
+import { decodeMaze, encodeMaze, fromQuery, grid, isSame, stepsOf, stepsTaken, toQuery } from "../../crates/backsweep-watch/assets/scene.js";
 
 const defaults = { planner: "small_backups", rival: null, cycles: 1, epsilon: 0.05, min_visits: 4, discount: 0.99, seed: 1, law: "fifteen", intended: 0.8, maze: "S.G\n", speed: 600, race: "steps", world: null, explore: "paper", forget: "never", rival_explore: null, rival_forget: null };
 const mazes = [{ name: "tiny", title: "tiny", text: "S.G\n" }];
@@ -43,4 +43,15 @@ it("a world as it is by itself needs no maze in the address, in any of its phase
   const painted = { ...defaults, world: "two_phases", maze: "S##G\n" };
   assert.match(toQuery(painted, { mazes, layout }), /maze=4x1-s2wg/);
   assert.ok(!isSame(painted, { ...painted, maze: "" }, layout));
+});
+
+it("a paused scene says how many steps it has taken, if they tell all", () => {
+  const frame = { undisturbed: true, agents: [{ steps: 70 }, { steps: 30 }] };
+  assert.equal(stepsTaken(defaults, frame), 70);
+  assert.equal(stepsTaken({ ...defaults, rival: "value_iteration", race: "backups" }, frame), 100);
+  assert.equal(stepsTaken({ ...defaults, rival: "value_iteration", race: "time" }, frame), 0);
+  assert.equal(stepsTaken(defaults, { ...frame, undisturbed: false }), 0);
+  assert.equal(stepsOf(`?${toQuery(defaults, { step: 70, mazes })}`), 70);
+  assert.equal(stepsOf(`?${toQuery(defaults, { step: 70, running: true, mazes })}`), 0);
+  for (const wrong of ["", "?step=-1", "?step=1e9", "?step=1.5", "?step=x"]) assert.equal(stepsOf(wrong), 0, wrong);
 });

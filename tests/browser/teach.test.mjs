@@ -6,7 +6,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { STEPS } from "../../crates/backsweep-watch/assets/tour-steps.js";
-import { address, ask, atRest, choose, drawn, LIMIT, number, output, phone, place, shot, until, violations, withPages } from "./helper.mjs";
+import { address, ask, atRest, choose, command, drawn, LIMIT, number, output, phone, place, shot, site, until, violations, withPages } from "./helper.mjs";
 
 const steps = (page) => number(page, "Steps");
 const text = (page, id) => page.locator(`#${id}`).innerText();
@@ -110,17 +110,8 @@ describe("the sweep", () => {
     assert.deepEqual(priorities, [...priorities].sort((a, b) => b - a));
     await shot(page, "sweep");
     // A cell that was updated: the card shows the terms that make its Q, and which one the backup changed.
-    const told = await page.evaluate(
-      () =>
-        new Promise((resolve) => {
-          const source = new EventSource("/api/frames");
-          source.addEventListener("frame", (event) => {
-            source.close();
-            const [report] = JSON.parse(event.data).cycles;
-            resolve(report.backups.find(([cell]) => cell !== report.popped)[0]);
-          });
-        }),
-    );
+    const [report] = await page.evaluate(() => window.backsweep.frame.cycles);
+    const told = report.backups.find(([cell]) => cell !== report.popped)[0];
     const { x, y } = await place(page, told, 9);
     await page.mouse.move(x, y);
     await page.locator("#tip").waitFor({ state: "visible" });
@@ -281,10 +272,7 @@ describe("race and broken worlds", () => {
   test("a wall on the path, right again, and undone", { query: "?run=0&maze=rooms&law=four&intended=0.9&m=1&epsilon=0.3&cycles=30&speed=max" }, async (page) => {
     // A fixed number of steps at a time: the more was seen of the old world, the longer the new one takes.
     for (let n = 2000; !/Within 1 %/.test(await text(page, "course-0")); n += 2000) {
-      await page.evaluate(async () => {
-        const headers = { "content-type": "application/json", "x-backsweep-token": document.querySelector('meta[name="backsweep-token"]').content };
-        await fetch("/api/order", { method: "POST", headers, body: JSON.stringify({ do: "step", count: 2000 }) });
-      });
+      await command(page, { do: "step", count: 2000 });
       await until(`${n} steps`, async () => (await steps(page)) === n && (await text(page, "state")) === "paused");
       await page.waitForTimeout(300); // for the judge, which is not asked for anything here
     }
@@ -353,10 +341,10 @@ describe("to take along", () => {
     await shot(page, "share");
   });
 
-  it("one file with a recorded run, opened from disk with the network off", LIMIT, async () => {
-    const [command, ...rest] = process.env.BACKSWEEP_WATCH.split(" ");
+  it("one file with a recorded run, opened from disk with the network off", { ...LIMIT, skip: site ? "needs the command" : false }, async () => {
+    const [program, ...rest] = process.env.BACKSWEEP_WATCH.split(" ");
     const file = join(output, "run.html");
-    execFileSync(command, [...rest, "--export", file, "--after", "40"], { stdio: "inherit" });
+    execFileSync(program, [...rest, "--export", file, "--after", "40"], { stdio: "inherit" });
     assert.ok(statSync(file).size <= 5_000_000, `${statSync(file).size} bytes`);
     const context = await browser().newContext({ offline: true, viewport: { width: 1400, height: 900 } });
     try {
@@ -407,7 +395,7 @@ describe("every view is accessible", () => {
       await atRest(page);
       assert.deepEqual(await violations(page), []);
       await shot(page, `view-${name}`, { fullPage: true });
-      const { agents } = await ask(page, "/api/values");
+      const { agents } = await ask(page, "values");
       assert.equal(agents.length, 2);
     });
   }

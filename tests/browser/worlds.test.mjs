@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { address, ask, atRest, drawn, LIMIT, number, output, phone, place, shot, until, violations, withPages } from "./helper.mjs";
+import { address, ask, atRest, command, drawn, LIMIT, number, output, phone, place, shot, site, until, violations, withPages } from "./helper.mjs";
 
 const text = (page, id) => page.locator(`#${id}`).innerText();
 const { test, browser } = withPages();
@@ -23,10 +23,7 @@ describe("worlds", () => {
       assert.equal((await address(page)).get("maze"), null, "nothing was painted");
       await page.locator("#explore").selectOption("bayes_bonus");
       await until("it explores by a bonus", async () => /Bayesian bonus, β 0.2/.test(await text(page, "name-0")));
-      await page.evaluate(async () => {
-        const headers = { "content-type": "application/json", "x-backsweep-token": document.querySelector('meta[name="backsweep-token"]').content };
-        await fetch("/api/order", { method: "POST", headers, body: JSON.stringify({ do: "step", count: 900 }) });
-      });
+      await command(page, { do: "step", count: 900 });
       await until("900 steps", async () => (await number(page, "Steps")) === 900 && (await text(page, "state")) === "paused");
       await atRest(page);
       const shape = await page.locator("#maze-0").evaluate(({ width, height }) => width / height);
@@ -54,10 +51,10 @@ describe("worlds", () => {
     assert.match(card, /↙ south-west/);
     assert.doesNotMatch(card, /north/);
     assert.match(card, /exploration bonus/);
-    const { q } = (await ask(page, "/api/cell/0")).agents[0];
+    const { q } = (await ask(page, "cell/0")).agents[0];
     assert.equal(q.length, 2);
     await shot(page, "deep-sea-card");
-    const terminal = await ask(page, "/api/cell/0");
+    const terminal = await ask(page, "cell/0");
     assert.ok(terminal.agents[0].made.every(({ bonus }) => bonus >= 0));
   });
 
@@ -124,11 +121,11 @@ describe("exploration", () => {
 });
 
 describe("to take along", () => {
-  it("a world that changes, in one file with the network off", LIMIT, async () => {
-    const [command, ...rest] = process.env.BACKSWEEP_WATCH.split(" ");
+  it("a world that changes, in one file with the network off", { ...LIMIT, skip: site ? "needs the command" : false }, async () => {
+    const [program, ...rest] = process.env.BACKSWEEP_WATCH.split(" ");
     for (const [world, after, cells] of [["blocking_maze", "120", 9], ["deep_sea_10", "60", 10]]) {
       const file = join(output, `${world}.html`);
-      execFileSync(command, [...rest, "--world", world, "--explore", "bayes_bonus", "--cycles", "10", "--export", file, "--after", after], { stdio: "inherit" });
+      execFileSync(program, [...rest, "--world", world, "--explore", "bayes_bonus", "--cycles", "10", "--export", file, "--after", after], { stdio: "inherit" });
       assert.ok(statSync(file).size <= 5_000_000, `${statSync(file).size} bytes`);
       const context = await browser().newContext({ offline: true, viewport: { width: 1400, height: 900 } });
       try {

@@ -1,8 +1,8 @@
 // The address holds the scene. The page asks before an external link replaces a scene that somebody is watching.
 
-import { isTyped } from "/link.js";
-import { fromQuery, isSame, toQuery } from "/scene.js";
-import { $, counted } from "/shown.js";
+import { isTyped } from "./link.js";
+import { fromQuery, isSame, stepsOf, stepsTaken, toQuery } from "./scene.js";
+import { $, counted } from "./shown.js";
 
 export class Address {
   /** `now` returns scene, layout, frame and theme; `send` sends a command; `problem` shows one line. */
@@ -26,9 +26,15 @@ export class Address {
   show() {
     const { scene, frame, theme, layout } = this.now();
     if (!scene || !frame || this.undecided) return;
-    const query = `?${toQuery(scene, { running: frame.running, theme, layout, mazes: this.known.mazes })}`;
+    const query = `?${toQuery(scene, { running: frame.running, step: stepsTaken(scene, frame), theme, layout, mazes: this.known.mazes })}`;
     if (query !== location.search) history.replaceState(null, "", query);
     remember(query);
+  }
+
+  /** Writes it when the agent has stopped taking steps: a browser allows only so many changes of the address. */
+  showSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.show(), 250);
   }
 
   showShared() {
@@ -36,6 +42,8 @@ export class Address {
     // Pause first, so that a paused scene is shown from its first step.
     if (run === "0") this.send(() => ({ do: "pause" }));
     this.send(() => ({ do: "scene", scene: this.shared, restart: true }));
+    const count = stepsOf(this.asked);
+    if (count > 0) this.send(() => ({ do: "step", count }));
     if (run === "1") this.send(() => ({ do: "run" }));
     this.decide();
   }
@@ -51,8 +59,10 @@ export class Address {
     if (!this.undecided) return;
     const { scene, frame, layout } = this.now();
     const isOwn = isTyped || isRemembered(this.asked);
-    if (isSame(this.shared, scene, layout)) this.decide();
-    else if (isOwn && !frame.touched) this.showShared();
+    const isRunningAsked = new URLSearchParams(this.asked).get("run") !== "0";
+    const isThere = isSame(this.shared, scene, layout) && (isRunningAsked || !frame.running) && stepsOf(this.asked) <= frame.agents[0].steps;
+    if (isOwn && !frame.touched && !isThere) this.showShared();
+    else if (isSame(this.shared, scene, layout)) this.decide();
     else {
       const steps = counted(frame.agents[0].steps, "step");
       $("ask-text").textContent = `It would replace the scene that is running here, and what was learned in ${steps} would be lost.`;

@@ -1,6 +1,6 @@
 // Breaking the world: a wall on the path or a shortcut, undo, and the table of recovery times.
 
-import { $, count, element, put } from "/shown.js";
+import { $, count, element, put } from "./shown.js";
 
 const CAUSES = { wall: "wall", shortcut: "shortcut", change: "the world’s own" };
 

@@ -1,7 +1,7 @@
 // The controls: they show the scene that the engine runs, and change it.
 
-import { mazeName } from "/scene.js";
-import { $, capital, element } from "/shown.js";
+import { mazeName } from "./scene.js";
+import { $, capital, element } from "./shown.js";
 
 const SPEED_STEPS = 60; // the last one is as fast as possible
 const FIELDS = { cycles: "cycles", gamma: "discount", m: "min_visits", epsilon: "epsilon", seed: "seed", intended: "intended" };

@@ -1,6 +1,6 @@
 // Explanations of each control and legend entry, shown on hover, focus and tap; and the glossary.
 
-import { $, element } from "/shown.js";
+import { $, element } from "./shown.js";
 
 /** The paper's terms, for the glossary. */
 export const GLOSSARY = {

@@ -1,6 +1,6 @@
 // Shortcuts. They work wherever the focus is, except where the key means something to the focused control itself.
 
-import { $ } from "/shown.js";
+import { $ } from "./shown.js";
 
 const MOVES = { ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowDown: [1, 0], ArrowLeft: [0, -1] };
 const TYPED = new Set(["number", "text", "search", "file"]);

@@ -1,6 +1,6 @@
 // The card of the cell under the pointer: V, Q of every action, and how a Q is computed, term by term.
 
-import { $, count, element, fixed, rough, signed } from "/shown.js";
+import { $, count, element, fixed, rough, signed } from "./shown.js";
 
 const REFRESH = 120; // milliseconds
 const TERMS = 4; // how many outcomes are shown one by one

@@ -1,28 +1,30 @@
-// The page: frames in, picture out; clicks and keys in, commands out. The frames come from a server, or from a recording.
+// The page: frames in, picture out; clicks and keys in, commands out. The frames come from a server, from a recording, or
+// from an engine in the page itself.
 
-import { Address } from "/address.js";
-import { Breaking } from "/breaking.js";
-import { Chart } from "/chart.js";
-import { Controls, speedText } from "/controls.js";
-import { explain } from "/explain.js";
-import { listenForKeys } from "/keys.js";
-import { Label } from "/label.js";
-import { about, cell as askCell, order } from "/link.js";
-import { MazeView, ramp } from "/maze.js";
-import { recordedSource } from "/player.js";
-import { Pointer } from "/pointer.js";
-import { QueueView } from "/queue.js";
-import { courseText, Figure, racerName, raceText } from "/race.js";
-import { Share } from "/share.js";
-import { $, actionsOf, capital, count, element, FOUR, fixed, namer, put } from "/shown.js";
-import { listen } from "/stream.js";
-import { words } from "/sweep.js";
-import { Tour } from "/tour.js";
+import { Address } from "./address.js";
+import { Breaking } from "./breaking.js";
+import { Chart } from "./chart.js";
+import { Controls, speedText } from "./controls.js";
+import { explain } from "./explain.js";
+import { listenForKeys } from "./keys.js";
+import { Label } from "./label.js";
+import { about, cell as askCell, order, tour as askTour } from "./link.js";
+import { MazeView, ramp } from "./maze.js";
+import { recordedSource } from "./player.js";
+import { Pointer } from "./pointer.js";
+import { QueueView } from "./queue.js";
+import { courseText, Figure, racerName, raceText } from "./race.js";
+import { Share } from "./share.js";
+import { $, actionsOf, capital, count, element, FOUR, fixed, namer, put } from "./shown.js";
+import { listen } from "./stream.js";
+import { words } from "./sweep.js";
+import { Tour } from "./tour.js";
 
 const QUEUE_TIME = 90; // milliseconds between two drawings of the queue and the numbers while it runs
 
 const recorded = await recordedSource();
-const source = recorded ?? { about, order, cell: askCell, listen };
+const isAlone = document.querySelector('meta[name="backsweep-engine"]') !== null;
+const source = recorded ?? (isAlone ? (await import("./alone.js")).source : { about, order, cell: askCell, tour: askTour, listen });
 const known = await source.about();
 // A recording and a user's own agent can be viewed, not changed.
 const canChange = !recorded && !known.read_only;
@@ -40,7 +42,7 @@ let frame = null;
 let life = 0;
 let name = namer(1, 1);
 let theme = new URLSearchParams(location.search).get("theme");
-// The state of the stream of frames: connecting, open, hidden, crowded, full or lost.
+// The state of the stream of frames: connecting, open, hidden, crowded, full, lost or failed.
 let link = "connecting";
 // Commands are sent one at a time, so that the engine sees them in the order of the clicks.
 let orders = Promise.resolve();
@@ -127,7 +129,7 @@ const address = !canChange ? null : new Address(known, { now: () => ({ scene, la
 const caption = (frame) => frame.agents.map((agent, k) => `${capital(racerName(frame, k, titles))}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
 const stage = () => ({ scene, views: scene.rival ? views : views.slice(0, 1), caption: caption(frame), captions: caption });
 const share = new Share(known.colors, stage, { problem, say });
-const tour = !canChange ? null : new Tour(known.colors, { run: () => frame?.running || act("toggle"), say });
+const tour = !canChange ? null : new Tour(known.colors, { ask: source.tour, run: () => frame?.running || act("toggle"), say });
 listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => frame.agents[0].position ?? 0, act });
 
 // Frames.
@@ -179,6 +181,7 @@ function onFrame(next) {
   if (next.cycles.length > 0) showReport(next);
   else if (hadReport) $("report").hidden = true;
   if (!isActive || fresh || now - showNumbers.last > QUEUE_TIME) showNumbers();
+  if (!isActive) address?.showSoon();
   document.body.dataset.frame = next.number;
   document.body.dataset.life = next.life;
   showNotice();
@@ -253,10 +256,11 @@ function showTable(list, numbers) {
 const NOTICES = {
   crowded: "This browser already shows the page in four other tabs or windows. Close or hide one of them, and this one continues.",
   full: `${known.max_viewers} viewers are watching, which is the limit. This page tries again every few seconds.`,
+  failed: "The engine in this page has stopped because of an error. Reload the page; the scene is kept in the address.",
   lost: "The server is not responding: it has ended or was stopped. This page tries again every few seconds; the scene is kept in the address.",
 };
 const CLOSED = "There is no path from the start to the goal, so episodes never end and nothing better can be learned. Remove a wall, or press Undo.";
-const STATES = { connecting: "connecting", hidden: "connecting", crowded: "waiting", full: "server full", lost: "disconnected" };
+const STATES = { connecting: "connecting", hidden: "connecting", crowded: "waiting", full: "server full", lost: "disconnected", failed: "stopped" };
 
 function showNotice() {
   const text = NOTICES[link] ?? frame?.problem ?? (frame?.closed ? CLOSED : "");
@@ -318,9 +322,10 @@ function tick(now) {
   requestAnimationFrame(tick);
 }
 
-// For tests: which frame the picture shows, and whether it has come to rest.
+// For tests: the frame, which one the picture shows, and whether it has come to rest.
 function tell() {
   if (!frame) return;
+  window.backsweep = { frame };
   const still = !views[0].isMoving && !(scene.rival && views[1].isMoving);
   const { dataset } = document.body;
   if (dataset.drawn !== String(frame.number)) dataset.drawn = frame.number;

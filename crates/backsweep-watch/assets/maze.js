@@ -1,10 +1,10 @@
 // The picture of one agent's maze: values as colors, the greedy policy as arrows, the queue as a glow, backups as flashes.
 
-import { BEST, CELL_BYTES, CHANGE, FLAGS, KNOWN, VISITED } from "/link.js";
-import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue, mostUrgent } from "/overlay.js";
-import { grid } from "/scene.js";
-import { calm } from "/shown.js";
-import { drawSweep } from "/sweep.js";
+import { BEST, CELL_BYTES, CHANGE, FLAGS, KNOWN, VISITED } from "./link.js";
+import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue, mostUrgent } from "./overlay.js";
+import { grid } from "./scene.js";
+import { calm } from "./shown.js";
+import { drawSweep } from "./sweep.js";
 
 const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
 const SETTLE_TIME = 90; // milliseconds until a color has mostly reached its target

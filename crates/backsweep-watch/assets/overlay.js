@@ -1,7 +1,7 @@
 // What lies over the colors of a maze: the glow of the queue, start and goal, the agent and the cursor.
 
-import { CELL_BYTES, PRIORITY } from "/link.js";
-import { calm } from "/shown.js";
+import { CELL_BYTES, PRIORITY } from "./link.js";
+import { calm } from "./shown.js";
 
 const DECADES = 4; // orders of magnitude that a priority's byte spans
 const GLOWING = 32; // how many of the most urgent states glow

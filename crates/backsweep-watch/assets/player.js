@@ -1,7 +1,7 @@
 // A page without a server: it plays a recorded run, with the same callbacks as a live one.
 
-import { Recording, unpack } from "/recording.js";
-import { $ } from "/shown.js";
+import { Recording, unpack } from "./recording.js";
+import { $ } from "./shown.js";
 
 const RATE = 20; // frames per second
 

@@ -1,6 +1,6 @@
 // Inspecting and painting with a pointer. Inspecting is the default; to paint, choose a brush.
 
-import { $ } from "/shown.js";
+import { $ } from "./shown.js";
 
 const NAMES = { wall: "a wall", free: "free", start: "the start", goal: "the goal" };
 

@@ -1,6 +1,6 @@
 // The queue as a list of bars: which cells wait for an update, the most urgent first, and what one cycle did to it.
 
-import { capital, count, element, put, rough } from "/shown.js";
+import { capital, count, element, put, rough } from "./shown.js";
 
 export class QueueView {
   /** `list` is an ordered list, `head` says how many wait. */

@@ -1,6 +1,6 @@
 // The race: how far each agent is from the finish line, and the paper's Figure 3 as runs finish.
 
-import { $, capital, count, counted, element, fixed, put } from "/shown.js";
+import { $, capital, count, counted, element, fixed, put } from "./shown.js";
 
 const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted", change: " since the world changed" };
 const RIGHT = { start: "Within 1 % of the optimum", wall: "Recovered", shortcut: "Recovered", paint: "Recovered", change: "Recovered" };

@@ -1,7 +1,7 @@
 // A recorded run: frames, and what the agent knew about each cell in each of them.
 
-import { bytes, CELL_BYTES, decode, PRIORITY } from "/link.js";
-import { actionsOf } from "/shown.js";
+import { bytes, CELL_BYTES, decode, PRIORITY } from "./link.js";
+import { actionsOf } from "./shown.js";
 
 export class Recording {
   constructor({ scene, layout, frames }) {

@@ -77,8 +77,8 @@ const TEXTS = { explore: "paper", forget: "never", rival_explore: null, rival_fo
 /** Whether the world of a scene is unpainted, in one of its phases. */
 const isOwn = (scene, layout) => scene.maze.trim() === "" || (layout?.texts ?? []).some((text) => clean(text) === clean(scene.maze));
 
-/** The address's query for a scene. */
-export function toQuery(scene, { running, theme, mazes, layout }) {
+/** The address's query for a scene; `step` is the number of steps since its beginning, if they tell where it is. */
+export function toQuery(scene, { running, step, theme, mazes, layout }) {
   const query = new URLSearchParams();
   query.set("planner", scene.planner);
   if (scene.rival) query.set("rival", scene.rival);
@@ -95,6 +95,7 @@ export function toQuery(scene, { running, theme, mazes, layout }) {
   if (!scene.world) query.set("maze", mazeName(scene.maze, mazes) ?? encodeMaze(scene.maze));
   else if (!isOwn(scene, layout)) query.set("maze", encodeMaze(scene.maze));
   query.set("run", running ? "1" : "0");
+  if (step && !running) query.set("step", step);
   if (theme) query.set("theme", theme);
   return query.toString();
 }
@@ -123,6 +124,22 @@ export function fromQuery(text, { defaults, mazes }) {
     scene.maze = maze;
   }
   return scene;
+}
+
+/** The steps that a link's scene has taken. */
+export function stepsOf(text) {
+  const steps = Number(new URLSearchParams(text).get("step") ?? 0);
+  return Number.isInteger(steps) && steps > 0 && steps <= MAX_STEPS ? steps : 0;
+}
+
+/** The most steps that a link can hold: about a second of the engine's time. */
+const MAX_STEPS = 1e6;
+
+/** The steps since the beginning of a scene, if they tell where it is. A race on computing time never takes the same course twice. */
+export function stepsTaken(scene, frame) {
+  if (!frame.undisturbed || (scene.rival && scene.race === "time")) return 0;
+  const taken = scene.rival && scene.race !== "steps" ? frame.agents.reduce((sum, { steps }) => sum + steps, 0) : frame.agents[0].steps;
+  return taken <= MAX_STEPS ? taken : 0;
 }
 
 function number(name, text) {

@@ -1,8 +1,8 @@
 // Share or save: the link, a picture, and an animation of the last ten seconds.
 
-import { MazeView } from "/maze.js";
-import { $, counted } from "/shown.js";
-import { animate } from "/webp.js";
+import { MazeView } from "./maze.js";
+import { $, counted } from "./shown.js";
+import { animate } from "./webp.js";
 
 const SECONDS = 10;
 const RATE = 8; // pictures per second

@@ -3,7 +3,7 @@
 // A browser opens at most six connections to one server, and a stream holds one for as long as it lasts. Hidden pages
 // therefore release theirs, and pages of one browser share four places, which leaves two connections for commands.
 
-import { about, decode, session } from "/link.js";
+import { about, decode, session } from "./link.js";
 
 const PLACES = 4;
 const SILENCE = 6000; // milliseconds without a heartbeat after which the server counts as lost

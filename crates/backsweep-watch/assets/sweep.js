@@ -1,6 +1,6 @@
 // One update cycle, drawn and in words: the popped cell, and an arrow with ΔQ to every cell it updated.
 
-import { capital, counted, fixed, signed } from "/shown.js";
+import { capital, counted, fixed, signed } from "./shown.js";
 
 const LABEL_SIZE = 20; // pixels of a cell below which a label would be unreadable
 

@@ -1,12 +1,12 @@
 // The guided tour: a corridor of five cells, recorded from the real planner, one key press per step.
 
-import { linked } from "/explain.js";
-import { CELL_BYTES, FLAGS, KNOWN, tour as askTour } from "/link.js";
-import { MazeView } from "/maze.js";
-import { QueueView } from "/queue.js";
-import { Recording } from "/recording.js";
-import { $, element, namer, put, rough, signed } from "/shown.js";
-import { STEPS } from "/tour-steps.js";
+import { linked } from "./explain.js";
+import { CELL_BYTES, FLAGS, KNOWN } from "./link.js";
+import { MazeView } from "./maze.js";
+import { QueueView } from "./queue.js";
+import { Recording } from "./recording.js";
+import { $, element, namer, put, rough, signed } from "./shown.js";
+import { STEPS } from "./tour-steps.js";
 
 const SEEN = "backsweep-tour";
 
@@ -31,9 +31,9 @@ function colored(agent, recording) {
 }
 
 export class Tour {
-  /** `run` starts the maze at the end. */
-  constructor(colors, { run, say }) {
-    Object.assign(this, { run, say, place: 0 });
+  /** `ask` returns the recordings; `run` starts the maze at the end. */
+  constructor(colors, { ask, run, say }) {
+    Object.assign(this, { ask, run, say, place: 0 });
     this.view = new MazeView($("tour-maze"), colors);
     this.queue = new QueueView($("tour-queue"), $("tour-waiting"), 5);
     this.name = namer(5, 1);
@@ -63,7 +63,7 @@ export class Tour {
 
   async open() {
     if (!this.recordings) {
-      const { walk, slip } = await askTour();
+      const { walk, slip } = await this.ask();
       this.recordings = { walk: new Recording(walk), slip: new Recording(slip) };
     }
     if (!$("tour").open) $("tour").showModal();

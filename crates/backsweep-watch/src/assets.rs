@@ -1,9 +1,4 @@
-//! The page's files, built into the program, and the data it gets when it opens.
-
-use crate::palette;
-use backsweep_worlds::World;
-use backsweep_worlds::grid_world::drawable_worlds;
-use serde_json::{Value, json};
+//! The page's files, built into the program.
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
@@ -38,24 +33,3 @@ pub const ASSETS: &[(&str, &str, &str)] = &[
 ];
 /// The page itself, with places for token, session and arrival.
 pub const PAGE: &str = include_str!("../assets/index.html");
-
-/// The available choices, and the published points of Figure 3 (task 2, with up to 15 outcomes).
-pub fn about() -> Value {
-    let planners =
-        backsweep_baselines::PLANNERS.map(|kind| json!({ "name": kind.name(), "title": kind.title() }));
-    let published = backsweep_lab::published::figure_3().into_iter().filter(|point| point.task == 2);
-    let figure: Vec<_> = published
-        .map(|point| json!({ "planner": point.method, "cycles": point.cycles, "score": point.score }))
-        .collect();
-    json!({
-        "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colors": palette::codes(),
-        "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(), "worlds": worlds_json(),
-        "exploring": crate::choices::all(), "figure_3": figure,
-    })
-}
-
-/// The worlds to choose from.
-fn worlds_json() -> Value {
-    let one = |world: World| json!({ "name": world.name, "title": world.title, "discount": world.discount });
-    drawable_worlds().into_iter().map(one).collect()
-}

@@ -25,7 +25,7 @@ pub fn page(scene: &Scene, episodes: u64) -> Result<String> {
     let mut size = 0;
     for n_frames in FRAMES {
         let mut recording = record_run(scene, episodes, n_frames)?.json();
-        recording["about"] = crate::assets::about();
+        recording["about"] = backsweep_page::about::about();
         let page = assemble(&recording)?;
         if page.len() <= MAX_BYTES {
             return Ok(page);
@@ -50,9 +50,9 @@ fn assemble(recording: &Value) -> Result<String> {
         match path {
             "/style.css" => style = text,
             "/icon.svg" => icon = data_address(kind, text),
-            // A script from a data: address has no folder: names without a slash are found in the import map.
+            // A script from a data: address has no folder: bare names are found in the import map.
             script => {
-                let bare = text.replace("from \"/", "from \"").replace("import(\"/", "import(\"");
+                let bare = text.replace("from \"./", "from \"").replace("import(\"./", "import(\"");
                 imports.insert(script[1..].into(), data_address("text/javascript", &bare).into());
             }
         }
@@ -63,9 +63,9 @@ fn assemble(recording: &Value) -> Result<String> {
         json!({ "imports": imports })
     );
     Ok(PAGE
-        .replace("<link rel=\"stylesheet\" href=\"/style.css\">", &format!("<style>{style}</style>"))
-        .replace("<script type=\"module\" src=\"/main.js\"></script>", &scripts)
-        .replace("/icon.svg", &icon)
+        .replace("<link rel=\"stylesheet\" href=\"style.css\">", &format!("<style>{style}</style>"))
+        .replace("<script type=\"module\" src=\"main.js\"></script>", &scripts)
+        .replace("icon.svg", &icon)
         .replace("{token}", "")
         .replace("{session}", "")
         .replace("{arrival}", "typed"))

@@ -6,17 +6,12 @@
 //!             └───────────────────── commands ──────────────────────┘
 //! ```
 
-pub mod agent_spec;
 mod assets;
-pub mod choices;
 pub mod command;
 pub mod engine;
-pub mod error;
 pub mod export;
-pub mod mazes;
-pub mod palette;
 pub mod picture;
-pub mod scene;
 pub mod server;
 pub mod terminal;
-pub mod tour;
+
+pub use backsweep_page::{agent_spec, choices, error, mazes, palette, scene, tour};

@@ -12,7 +12,7 @@ mod guard;
 pub use connections::ClientLimits;
 pub use guard::{Guard, TOKEN_HEADER};
 
-use crate::assets::{self, ASSETS, PAGE};
+use crate::assets::{ASSETS, PAGE};
 use crate::engine::frame::Frame;
 use crate::engine::{Engine, ViewerCommand};
 use axum::Router;
@@ -102,7 +102,7 @@ async fn page(State(shared): State<Shared>, request: Request) -> impl IntoRespon
 
 /// Which server this is, and the available choices.
 async fn about(State(shared): State<Shared>) -> impl IntoResponse {
-    let mut about = assets::about();
+    let mut about = backsweep_page::about::about();
     about["session"] = shared.guard.session().into();
     about["max_viewers"] = MAX_VIEWERS.into();
     about["free_seats"] = shared.viewers.available_permits().into();
@@ -161,12 +161,12 @@ impl Viewer {
             Ok(changed) => changed.ok()?,
         }
         let frame = self.frames.borrow_and_update().clone();
-        if frame.revision == self.revision {
-            return Some(frame.event());
+        let mut events = String::new();
+        if frame.revision != self.revision {
+            self.revision = frame.revision;
+            events = format!("event: scene\ndata: {}\n\n", frame.scene_json(&self.session));
         }
-        self.revision = frame.revision;
-        let mut events = frame.scene_event(&self.session).into_bytes();
-        events.extend_from_slice(&frame.event());
+        events += &format!("event: frame\ndata: {}\n\n", frame.text());
         Some(events.into())
     }
 }

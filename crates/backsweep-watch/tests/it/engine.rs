@@ -41,7 +41,7 @@ fn every_planner_learns_exactly_as_in_the_cores_own_loop() {
             while watched.episodes() < n {
                 watched.step(&world, 1).unwrap();
             }
-            let frame = watched.sample();
+            let frame = watched.sample(Duration::ZERO);
             assert_eq!(frame.last_return, Some(episode.discounted_return), "{}, episode {n}", kind);
             let values: Vec<f64> = (0..world.n_states() as u32).map(|s| agent.value(State(s))).collect();
             assert_eq!(frame.values, values, "{}, episode {n}", kind);
@@ -58,9 +58,9 @@ fn one_cycle_changes_exactly_the_predecessors() {
         let mut n_seen = 0;
         for _ in 0..300 {
             agent.step(&world, 0).unwrap();
-            let before = agent.sample();
+            let before = agent.sample(Duration::ZERO);
             let report = agent.cycle();
-            let after = agent.sample();
+            let after = agent.sample(Duration::ZERO);
             let changed: Vec<u32> = (0..world.n_states())
                 .filter(|cell| before.q[4 * cell..4 * cell + 4] != after.q[4 * cell..4 * cell + 4])
                 .map(|cell| cell as u32)

@@ -1,13 +1,13 @@
 //! Steps against a clock that is passed in.
 
 use backsweep_watch::engine::pace::{PATIENCE, Pace};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SPEEDS: [f64; 7] = [0.1, 1.0, 2.0, 50.0, 600.0, 12_345.0, 1e6];
 
 /// Polls at this interval for some time and takes all steps that are due. Returns their number.
 fn steps(speed: f64, every: Duration, time: Duration) -> u64 {
-    let start = Instant::now();
+    let start = Duration::from_secs(7);
     let (mut pace, mut now, mut steps) = (Pace::from(start), start, 0);
     while now < start + time {
         now += every;
@@ -34,7 +34,7 @@ fn speeds_are_kept_to_the_step() {
 #[test]
 fn waiting_as_long_as_it_says_is_enough_and_not_too_long() {
     for speed in SPEEDS {
-        let start = Instant::now();
+        let start = Duration::from_secs(7);
         let (mut pace, mut now) = (Pace::from(start), start);
         for _ in 0..1000 {
             assert_eq!(pace.due(speed, now), 0, "too early at {speed} per second");
@@ -50,7 +50,7 @@ fn waiting_as_long_as_it_says_is_enough_and_not_too_long() {
 #[test]
 fn what_was_missed_for_long_is_left_out() {
     for speed in SPEEDS {
-        let start = Instant::now();
+        let start = Duration::from_secs(7);
         let mut pace = Pace::from(start);
         // The process was stopped for an hour.
         let late = start + Duration::from_secs(3600);

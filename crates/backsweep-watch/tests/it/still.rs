@@ -100,3 +100,13 @@ fn the_optimum_is_the_best_and_not_what_exploring_earns() {
     assert!((optimum.best + 12.2).abs() < 0.1, "{optimum:?}: thirteen steps of −1");
     assert!((optimum.exploring + 26.9).abs() < 0.1, "{optimum:?}: ε next to the cliff");
 }
+
+#[test]
+fn the_printed_points_are_those_of_the_laboratory() {
+    let printed = backsweep_lab::published::figure_3().into_iter().filter(|point| point.task == 2);
+    let printed: Vec<_> =
+        printed.filter_map(|point| Some((point.method.to_string(), point.cycles?, point.score))).collect();
+    let shown =
+        backsweep_page::about::FIGURE_3.map(|(planner, cycles, score)| (planner.to_owned(), cycles, score));
+    assert_eq!(printed, shown);
+}

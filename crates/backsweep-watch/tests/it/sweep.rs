@@ -172,7 +172,7 @@ fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
         }
         running.send(ViewerCommand::Run {});
         let frame = running.wait(|frame| !frame.running && frame.agents[0].episodes == 201);
-        frame.scene_event("x")
+        frame.scene_json("x").to_string()
     };
     assert!(runs(false).contains("\"runs\":[{\"backups\""), "{}", runs(false));
     assert!(runs(true).contains("\"runs\":[]"));

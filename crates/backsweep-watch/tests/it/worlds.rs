@@ -185,7 +185,7 @@ fn a_world_that_changes_by_itself_does_and_recovery_is_counted_for_each_explorat
     assert_ne!(after.scene.maze, before.scene.maze);
     running.send(ViewerCommand::Run {});
     let right = running.wait(|frame| frame.to_optimum.iter().all(|to_optimum| to_optimum["reached"] == true));
-    let event = right.scene_event("x");
+    let event = right.scene_json("x").to_string();
     for exploration in ["Bayesian bonus, β 0.2", "ε 0.1, half-life 500"] {
         assert!(event.contains(&format!("\"exploration\":\"{exploration}\"")), "{event}");
     }

@@ -1,4 +1,4 @@
-//! The evaluator: a second thread that knows the true probabilities. It computes the optimum of a world, evaluates the greedy
+//! The evaluator knows the true probabilities. It computes the optimum of a world, evaluates the greedy
 //! policies submitted to it, and reports which come within 1 % of the optimum. How much an agent explores while it learns is
 //! not part of its policy, so agents that explore differently are measured alike.
 //!
@@ -11,80 +11,146 @@ use backsweep::Settings;
 use backsweep::explore::EpsilonGreedy;
 use backsweep_worlds::grid_world::{GridWorld, Truth};
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How far below the optimum the lines lie, as a share of it: the near one, and the finish.
 const MARGINS: [f64; 2] = [0.05, 0.01];
 /// A policy's value is exact to this share of the last margin.
 const PRECISION: f64 = 0.05;
+/// A gap is shown to two digits.
+const DIGITS: f64 = 0.01;
 
 /// A world to evaluate policies in. Each has its own number; policies submitted for an earlier one no longer count.
-pub(super) struct EvaluationProblem {
+#[derive(Debug)]
+pub struct EvaluationProblem {
+    /// Its number.
     pub number: u64,
+    /// The world.
     pub world: Arc<GridWorld>,
+    /// The settings of the planners.
     pub settings: Settings,
     /// The random exploration assumed for the optimum in the chart.
     pub epsilon: f64,
 }
 
 /// A policy of one agent: the actions of each cell that it recommends, as bits; 0 for all.
-pub(super) struct SubmittedPolicy {
+#[derive(Debug)]
+pub struct SubmittedPolicy {
+    /// The problem it is for.
     pub problem: u64,
     /// Counts restarts from scratch: each is judged separately.
     pub life: u64,
+    /// Whose policy it is.
     pub agent: usize,
+    /// The work done for it.
     pub stamp: WorkDone,
+    /// The actions.
     pub policy: Vec<u8>,
 }
 
 /// A finding of the evaluator.
-pub(super) enum EvaluatorReport {
+#[derive(Debug)]
+pub enum EvaluatorReport {
     /// The value of the best policy; `None` if it could not be computed.
-    Optimum { problem: u64, optimum: Option<Optimum> },
+    Optimum {
+        /// The problem's number.
+        problem: u64,
+        /// What was found.
+        optimum: Option<Optimum>,
+    },
     /// The first policy of an agent within 5 % of the optimum, or within 1 % if it is the finish.
-    Reached { problem: u64, life: u64, agent: usize, stamp: WorkDone, is_finish: bool },
+    Reached {
+        /// The problem's number.
+        problem: u64,
+        /// The life in which it was submitted.
+        life: u64,
+        /// Whose policy it is.
+        agent: usize,
+        /// The work done for it.
+        stamp: WorkDone,
+        /// Whether it is within 1 %.
+        is_finish: bool,
+    },
 }
 
-enum EvaluatorTask {
+/// What the evaluator is to do.
+#[derive(Debug)]
+pub enum EvaluatorTask {
+    /// Judge in another world from now on.
     Problem(EvaluationProblem),
+    /// Judge a policy.
     Policy(SubmittedPolicy),
-}
-
-/// A handle to the evaluator, which ends when it is dropped.
-pub(super) struct PolicyEvaluator {
-    tasks: Sender<EvaluatorTask>,
-    gaps: Gaps,
 }
 
 /// The problem, the life and the gap of the last policy of each agent that did not reach the line. Only the latest matters, so
 /// it is not sent: messages would pile up in front of the engine and delay commands.
-type Gaps = Arc<Mutex<[Option<(u64, u64, f64)>; 2]>>;
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gaps(Arc<Mutex<[Option<(u64, u64, f64)>; 2]>>);
 
-impl PolicyEvaluator {
-    /// Starts the thread, which ends when `report` says that nobody listens. If it cannot be started, the optimum and the finish line are missing, but everything else works.
-    pub fn start(report: impl Fn(EvaluatorReport) -> bool + Send + 'static) -> Self {
-        let (tasks, received) = channel();
-        let gaps = Gaps::default();
-        let noted = gaps.clone();
-        let work = move || evaluate(&received, &report, &noted);
-        let _ = std::thread::Builder::new().name("evaluator".into()).spawn(work);
-        Self { tasks, gaps }
-    }
-
+impl Gaps {
     /// How far below the optimum the newest policy of an agent was, if it was judged in this problem and life.
-    pub fn gap(&self, problem: u64, life: u64, agent: usize) -> Option<f64> {
-        let gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn of(&self, problem: u64, life: u64, agent: usize) -> Option<f64> {
+        let gaps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (judged, of, gap) = (*gaps.get(agent)?)?;
         ((judged, of) == (problem, life)).then_some(gap)
     }
 
-    pub fn set_problem(&self, problem: EvaluationProblem) {
-        let _ = self.tasks.send(EvaluatorTask::Problem(problem));
+    fn note(&self, entry: &SubmittedPolicy, gap: f64) {
+        let mut gaps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = gaps.get_mut(entry.agent) {
+            *last = Some((entry.problem, entry.life, gap));
+        }
+    }
+}
+
+/// Judges, one task at a time.
+pub struct Evaluator {
+    case: Option<OpenProblem>,
+    waiting: VecDeque<EvaluatorTask>,
+    gaps: Gaps,
+}
+
+impl Evaluator {
+    pub(super) fn new(gaps: Gaps) -> Self {
+        Self { case: None, waiting: VecDeque::new(), gaps }
     }
 
-    pub fn submit(&self, entry: SubmittedPolicy) {
-        let _ = self.tasks.send(EvaluatorTask::Policy(entry));
+    /// Adds a task. A later problem supersedes all earlier tasks: drawing a wall changes the world many times per second.
+    pub fn add(&mut self, task: EvaluatorTask) {
+        if matches!(task, EvaluatorTask::Problem(_)) {
+            self.waiting.clear();
+        }
+        self.waiting.push_back(task);
+    }
+
+    /// Whether nothing is to be done.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Does the next task. The newest policy comes first, so that the gap is that of now; then the others in the order of
+    /// submission, so that the first policy within a line is found whatever the speed.
+    pub fn work(&mut self) -> Option<EvaluatorReport> {
+        if let (Some(case), true) = (&mut self.case, self.waiting.len() > 2)
+            && let Some(EvaluatorTask::Policy(newest)) = self.waiting.back()
+            && newest.problem == case.problem.number
+            && case.noted != Some((newest.life, newest.agent, newest.stamp))
+        {
+            case.note_gap(newest, &self.gaps);
+        }
+        match self.waiting.pop_front()? {
+            EvaluatorTask::Problem(problem) => {
+                let number = problem.number;
+                let opened = open(problem).ok();
+                let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
+                self.case = opened.map(|(_, case)| case);
+                Some(EvaluatorReport::Optimum { problem: number, optimum })
+            }
+            EvaluatorTask::Policy(entry) => {
+                let is_newest = self.waiting.is_empty();
+                self.case.as_mut()?.evaluate(&entry, &self.gaps, is_newest)
+            }
+        }
     }
 }
 
@@ -101,47 +167,6 @@ struct OpenProblem {
     noted: Option<(u64, usize, WorkDone)>,
     /// The life, the agent and the number of a line, for every agent that has reached it.
     has_reached: Vec<(u64, usize, usize)>,
-}
-
-fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(EvaluatorReport) -> bool, gaps: &Gaps) {
-    let mut case: Option<OpenProblem> = None;
-    let mut waiting = VecDeque::new();
-    loop {
-        if waiting.is_empty() {
-            let Ok(task) = tasks.recv() else { return };
-            waiting.push_back(task);
-        }
-        waiting.extend(tasks.try_iter());
-        // A later problem supersedes all earlier ones: drawing a wall changes the world many times per second.
-        let last = waiting.iter().rposition(|task| matches!(task, EvaluatorTask::Problem(_)));
-        waiting.drain(..last.unwrap_or(0));
-        // The newest policy first, so that the gap is that of now; then in the order of submission, so that the first policy
-        // within a line is found whatever the speed.
-        if let (Some(case), true) = (&mut case, waiting.len() > 2)
-            && let Some(EvaluatorTask::Policy(newest)) = waiting.back()
-            && newest.problem == case.problem.number
-            && case.noted != Some((newest.life, newest.agent, newest.stamp))
-        {
-            case.note_gap(newest, gaps);
-        }
-        let evaluation = match waiting.pop_front() {
-            Some(EvaluatorTask::Problem(problem)) => {
-                let number = problem.number;
-                let opened = open(problem).ok();
-                let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
-                case = opened.map(|(_, case)| case);
-                Some(EvaluatorReport::Optimum { problem: number, optimum })
-            }
-            Some(EvaluatorTask::Policy(entry)) => {
-                case.as_mut().and_then(|case| case.evaluate(&entry, gaps, waiting.is_empty()))
-            }
-            None => None,
-        };
-        // The engine may have ended.
-        if evaluation.is_some_and(|evaluation| !report(evaluation)) {
-            return;
-        }
-    }
 }
 
 fn open(problem: EvaluationProblem) -> Result<(Optimum, OpenProblem)> {
@@ -167,12 +192,9 @@ fn open(problem: EvaluationProblem) -> Result<(Optimum, OpenProblem)> {
 impl OpenProblem {
     /// Notes how far a policy is below the optimum.
     fn note_gap(&mut self, entry: &SubmittedPolicy, gaps: &Gaps) -> f64 {
-        let lost = self.best - self.worth(&entry.policy);
+        let lost = self.lost(&entry.policy, Some(DIGITS));
         self.noted = Some((entry.life, entry.agent, entry.stamp));
-        let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = gaps.get_mut(entry.agent) {
-            *last = Some((entry.problem, entry.life, lost));
-        }
+        gaps.note(entry, lost);
         lost
     }
 
@@ -182,7 +204,7 @@ impl OpenProblem {
         if problem != self.problem.number || self.has_reached.contains(&(life, agent, 1)) {
             return None;
         }
-        let lost = if is_newest { self.note_gap(entry, gaps) } else { self.best - self.worth(&entry.policy) };
+        let lost = if is_newest { self.note_gap(entry, gaps) } else { self.lost(&entry.policy, None) };
         let line = self.margins.iter().rposition(|&margin| lost <= margin)?;
         if self.has_reached.contains(&(life, agent, line)) {
             return None;
@@ -191,12 +213,27 @@ impl OpenProblem {
         Some(EvaluatorReport::Reached { problem, life, agent, stamp, is_finish: line == 1 })
     }
 
-    /// The value of a policy from the start, in the true world.
-    fn worth(&mut self, policy: &[u8]) -> f64 {
+    /// How far a policy is below the optimum: exactly enough to say on which side of each line it is and, if wanted, to
+    /// this share of itself.
+    fn lost(&mut self, policy: &[u8], share: Option<f64>) -> f64 {
+        let best = self.best;
+        let margins = self.margins;
+        let is_enough = |low: f64, high: f64| {
+            let (most, least) = (best - low, best - high);
+            margins.iter().all(|&margin| most <= margin || least > margin)
+                && share.is_none_or(|share| most - least <= share * least.abs())
+        };
+        best - self.worth(policy, is_enough)
+    }
+
+    /// The value of a policy from the start, in the true world, once the bounds between which it must lie are enough. After a
+    /// sweep that changed values by d at most, the rest cannot change any by more than d·γ/(1 − γ).
+    fn worth(&mut self, policy: &[u8], is_enough: impl Fn(f64, f64) -> bool) -> f64 {
         let (model, discount) = (&self.truth.model, self.problem.settings.discount);
+        let rest = discount / (1.0 - discount);
         let values = &mut self.values;
         loop {
-            let mut largest = 0.0f64;
+            let (mut lowest, mut highest) = (0.0f64, 0.0f64);
             for state in model.states() {
                 // Where all actions seem equally good, the agent takes any.
                 let best = match policy[self.truth.cells[state.index()] as usize] {
@@ -213,11 +250,14 @@ impl OpenProblem {
                     }
                 }
                 let value = sum / f64::from(n.max(1));
-                largest = largest.max((value - values[state.index()]).abs());
+                let change = value - values[state.index()];
+                (lowest, highest) = (lowest.min(change), highest.max(change));
                 values[state.index()] = value;
             }
-            if largest <= self.tolerance {
-                return self.truth.mean_over_starts(values);
+            let mean = self.truth.mean_over_starts(values);
+            let is_exact = highest.max(-lowest) <= self.tolerance;
+            if is_exact || is_enough(mean + rest * lowest, mean + rest * highest) {
+                return mean;
             }
         }
     }

@@ -138,6 +138,8 @@ pub struct Frame {
     pub busy: bool,
     /// Whether any command has been carried out since the engine started.
     pub touched: bool,
+    /// Whether the agents have only taken steps since they started: their number then tells all.
+    pub is_undisturbed: bool,
     /// Why it stopped, if it could not continue.
     pub problem: Option<String>,
     /// What the best policy is worth in this world, and what it is worth while it takes random actions with the scene's ε;
@@ -155,8 +157,8 @@ pub struct Frame {
     pub agents: Vec<AgentFrame>,
     /// What the last single cycle did, one for each agent, until something else happens.
     pub cycles: Vec<CycleReport>,
-    /// The event that is sent, encoded at the first request.
-    pub event: OnceLock<axum::body::Bytes>,
+    /// The frame as it is sent, encoded at the first request.
+    pub text: OnceLock<String>,
 }
 
 /// The bytes of one cell in a frame: V in two, flags, best directions, priority, change.
@@ -168,10 +170,9 @@ const KNOWN: u8 = 1;
 const VISITED: u8 = 2;
 
 impl Frame {
-    /// The frame as a server-sent event. It is encoded once, at the first request, for any number of viewers.
-    pub fn event(&self) -> axum::body::Bytes {
-        let encode = || axum::body::Bytes::from(format!("event: frame\ndata: {}\n\n", self.json()));
-        self.event.get_or_init(encode).clone()
+    /// The frame as it is sent. It is encoded once, at the first request, for any number of viewers.
+    pub fn text(&self) -> &str {
+        self.text.get_or_init(|| self.json().to_string())
     }
 
     /// The frame as it is sent and recorded.
@@ -182,17 +183,16 @@ impl Frame {
         let agents: Vec<_> = self.agents.iter().map(|agent| agent_json(agent, span)).collect();
         json!({
             "number": self.number, "revision": self.revision, "life": self.life, "running": self.running,
-            "busy": self.busy, "touched": self.touched, "problem": self.problem, "closed": self.is_closed,
+            "busy": self.busy, "touched": self.touched, "undisturbed": self.is_undisturbed, "problem": self.problem, "closed": self.is_closed,
             "undo": self.can_undo, "optimum": self.optimum.map(|found| found.best),
             "exploring": self.optimum.map(|found| found.exploring), "agents": agents, "courses": self.to_optimum,
             "cycles": self.cycles.iter().map(CycleReport::json).collect::<Vec<_>>(),
         })
     }
 
-    /// The scene as a server-sent event, with the name of the server's run.
-    pub fn scene_event(&self, session: &str) -> String {
-        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "layout": layout_json(&self.world), "results": &*self.results });
-        format!("event: scene\ndata: {scene}\n\n")
+    /// The scene as it is sent, with the name of the run that shows it.
+    pub fn scene_json(&self, session: &str) -> Value {
+        json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "layout": layout_json(&self.world), "results": &*self.results })
     }
 
     /// Q of every pair of every agent, exactly.

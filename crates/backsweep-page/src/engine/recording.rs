@@ -13,6 +13,7 @@ use backsweep::{Action, Transition};
 use backsweep_worlds::grid_world::GridWorld;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A recorded run is abandoned if its episodes have not ended after this many steps: the file would be too large.
 const MAX_STEPS_RECORDED: u64 = 200_000;
@@ -139,15 +140,16 @@ impl Recorder {
             running: false,
             busy: false,
             touched: false,
+            is_undisturbed: false,
             problem: None,
             optimum: Some(self.optimum),
             is_closed: self.world.is_closed(),
             can_undo: false,
             to_optimum: Vec::new(),
             results: Arc::default(),
-            agents: self.agents.iter_mut().map(WatchedAgent::sample).collect(),
+            agents: self.agents.iter_mut().map(|agent| agent.sample(Duration::ZERO)).collect(),
             cycles: self.reports.clone(),
-            event: OnceLock::new(),
+            text: OnceLock::new(),
         }
     }
 

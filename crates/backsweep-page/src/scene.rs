@@ -15,7 +15,7 @@ const MAX_VISITS: u32 = 1_000_000;
 const MAX_SPEED: f64 = 1e6;
 
 /// What the two agents of a race get the same amount of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Race {
     /// Each takes a step when the other does.
@@ -25,6 +25,19 @@ pub enum Race {
     Backups,
     /// The one that has used less computing time is next. Only this one depends on the machine.
     Time,
+}
+
+impl std::str::FromStr for Race {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "steps" => Ok(Self::Steps),
+            "backups" => Ok(Self::Backups),
+            "time" => Ok(Self::Time),
+            _ => Err(Error::new(format!("'{}'; expected steps, backups or time", text.escape_debug()))),
+        }
+    }
 }
 
 /// The settings of a scene, as exchanged between page and server and kept in the page's address.

@@ -13,7 +13,7 @@ use backsweep::planner::{Counters, QueueView, Values};
 use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, State, Transition};
 use backsweep_worlds::grid_world::{GridWorld, MAX_ACTIONS};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 /// How many of the last cells are shown as a trail.
 const TRAIL: usize = 24;
@@ -54,7 +54,8 @@ pub struct WatchedAgent {
     trail_end: usize,
     /// Q at the last sample, to detect what was backed up since.
     q_sampled: Vec<f64>,
-    sampled: (Instant, u64),
+    /// When the speed was measured last, and the steps until then.
+    sampled: Option<(Duration, u64)>,
     steps_per_second: f64,
 }
 
@@ -99,7 +100,7 @@ impl WatchedAgent {
             trail: [state.0; TRAIL],
             trail_end: 0,
             q_sampled,
-            sampled: (Instant::now(), 0),
+            sampled: None,
             steps_per_second: 0.0,
         })
     }
@@ -339,12 +340,12 @@ impl WatchedAgent {
     }
 
     /// What is visible of it now.
-    pub fn sample(&mut self) -> AgentFrame {
-        let now = Instant::now();
-        let seconds = now.duration_since(self.sampled.0).as_secs_f64();
+    pub fn sample(&mut self, now: Duration) -> AgentFrame {
+        let (since, steps) = *self.sampled.get_or_insert((now, self.steps));
+        let seconds = now.saturating_sub(since).as_secs_f64();
         if seconds > 0.25 {
-            self.steps_per_second = (self.steps - self.sampled.1) as f64 / seconds;
-            self.sampled = (now, self.steps);
+            self.steps_per_second = (self.steps - steps) as f64 / seconds;
+            self.sampled = Some((now, self.steps));
         }
         let q = action_values(&self.agent);
         let rows = self.q_sampled.chunks_exact(MAX_ACTIONS).zip(q.chunks_exact(MAX_ACTIONS));
@@ -385,7 +386,7 @@ impl WatchedAgent {
 
     /// Resets the measured speed, as after a pause.
     pub fn rest(&mut self) {
-        self.sampled = (Instant::now(), self.steps);
+        self.sampled = None;
         self.steps_per_second = 0.0;
     }
 }

@@ -1,11 +1,11 @@
-//! The work of the engine thread: take the steps that are due, carry out commands, publish a sample now and then.
+//! The work of the engine: take the steps that are due, carry out commands, show a sample now and then.
 
 mod commands;
 mod race;
 
-use super::evaluator::PolicyEvaluator;
+use super::command::Receipt;
+use super::evaluator::{Evaluator, EvaluatorTask, Gaps};
 use super::frame::{Frame, Optimum, RunResults};
-use super::message::{Message, Receipt, ReceiptSender};
 use super::pace::Pace;
 use super::report::CycleReport;
 use super::time_to_optimum::{Cause, TimeToOptimum};
@@ -13,11 +13,11 @@ use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
 use crate::scene::Scene;
 use backsweep_worlds::grid_world::GridWorld;
-use race::timed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use std::time::Duration;
+
+/// The time since some moment; it never runs backwards.
+pub type Clock = fn() -> Duration;
 
 /// The time between two frames.
 const FRAME_INTERVAL: Duration = Duration::from_millis(16);
@@ -31,10 +31,13 @@ const ANSWER_WITHIN: Duration = Duration::from_millis(25);
 /// How many steps a cycle waits for something to do.
 const MAX_STEPS_WAITED: u64 = 50_000;
 /// The most steps or cycles in one command.
-const MAX_COUNT: u64 = 100_000;
+const MAX_COUNT: u64 = 1_000_000;
 
-/// What the engine thread owns.
-pub(super) struct EngineState {
+/// The engine. Whoever runs it gives it commands, lets it [work](Self::work), and takes what is [to be shown](Self::shown) and
+/// the policies [to be judged](Self::to_judge). `A` is what names the sender of a command.
+#[derive(Debug)]
+pub struct EngineState<A> {
+    clock: Clock,
     scene: Arc<Scene>,
     world: Arc<GridWorld>,
     /// Whether there is no path to the goal.
@@ -44,14 +47,15 @@ pub(super) struct EngineState {
     to_optimum: Vec<TimeToOptimum>,
     /// The computing time of each agent, in a race on equal time.
     spent: Vec<Duration>,
-    /// Whether nothing has changed since the agents started: only such runs are points of Figure 3.
+    /// Whether nothing but steps has happened since the agents started: only such runs are points of Figure 3, and the number
+    /// of steps tells all about them.
     is_undisturbed: bool,
     results: Arc<RunResults>,
     /// The mazes from before each change, and the stroke of the last one.
     earlier: Vec<String>,
     stroke: u64,
     running: bool,
-    counted: Option<CountedCommand>,
+    counted: Option<CountedCommand<A>>,
     /// The episodes after which an agent stops.
     last_episode: Option<u64>,
     number: u64,
@@ -61,43 +65,61 @@ pub(super) struct EngineState {
     problem: Option<String>,
     reports: Vec<CycleReport>,
     optimum: Option<Optimum>,
-    evaluator: PolicyEvaluator,
+    /// What the evaluator is to do next, and what it found last.
+    to_judge: Vec<EvaluatorTask>,
+    gaps: Gaps,
     /// The number of the problem that the evaluator works on.
     problem_number: u64,
     pace: Pace,
+    /// Whether a frame is due, and when the last one was shown.
+    is_frame_due: bool,
+    shown: Duration,
+    /// The commands that were carried out and are not yet answered.
+    answers: Vec<(A, Result<()>)>,
+}
+
+/// What is to be shown: a new frame, if there is one, then the answers to commands, which name it.
+#[derive(Debug)]
+pub struct Shown<A> {
+    /// The frame.
+    pub frame: Option<Arc<Frame>>,
+    /// The senders of commands, and the results.
+    pub answers: Vec<(A, Result<Receipt>)>,
 }
 
 /// A command for a number of steps or cycles, in progress.
-struct CountedCommand {
+#[derive(Debug)]
+struct CountedCommand<A> {
     unit: CountedUnit,
     left: u64,
     /// Whether a cycle that finds nothing to do waits, and how many steps were taken meanwhile. Only a single one waits:
     /// a request for many should show the planner finishing.
     waits: bool,
     waited: u64,
-    since: Instant,
+    since: Duration,
     /// The sender of the command, if not yet answered.
-    answer: Option<ReceiptSender>,
+    sender: Option<A>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CountedUnit {
     Step,
     Cycle,
 }
 
-impl EngineState {
-    pub fn new(
-        scene: Scene,
-        running: bool,
-        last_episode: Option<u64>,
-        messages: SyncSender<Message>,
-    ) -> Result<Self> {
+impl<A> EngineState<A> {
+    /// An engine at the start of a scene. With a last episode, every agent stops when it has finished that many; when all
+    /// have, the engine pauses.
+    ///
+    /// # Errors
+    /// If the scene is not valid.
+    pub fn new(scene: Scene, running: bool, last_episode: Option<u64>, clock: Clock) -> Result<Self> {
         let scene = scene.check()?;
         let world = Arc::new(scene.grid_world()?);
         let scene = Arc::new(Scene { maze: world.text(), ..scene });
         let agents = agents(&scene, &world)?;
         let mut state = Self {
+            clock,
             to_optimum: begin_all(&agents, Cause::Start),
             spent: vec![Duration::ZERO; agents.len()],
             agents,
@@ -118,11 +140,13 @@ impl EngineState {
             problem: None,
             reports: Vec::new(),
             optimum: None,
-            evaluator: PolicyEvaluator::start(move |evaluation| {
-                messages.send(Message::EvaluatorReport(evaluation)).is_ok()
-            }),
+            to_judge: Vec::new(),
+            gaps: Gaps::default(),
             problem_number: 0,
-            pace: Pace::from(Instant::now()),
+            pace: Pace::from(clock()),
+            is_frame_due: true,
+            shown: Duration::ZERO,
+            answers: Vec::new(),
         };
         state.set_problem();
         Ok(state)
@@ -131,6 +155,9 @@ impl EngineState {
     /// A frame of the current state.
     pub fn frame(&mut self) -> Arc<Frame> {
         self.number += 1;
+        let now = (self.clock)();
+        self.shown = now;
+        self.is_frame_due = false;
         Arc::new(Frame {
             number: self.number,
             revision: self.revision,
@@ -140,65 +167,77 @@ impl EngineState {
             running: self.running,
             busy: self.counted.is_some(),
             touched: self.touched,
+            is_undisturbed: self.is_undisturbed,
             problem: self.problem.clone(),
             optimum: self.optimum,
             is_closed: self.is_closed,
             can_undo: !self.earlier.is_empty(),
             to_optimum: self.to_optimum_json(),
             results: self.results.clone(),
-            agents: self.agents.iter_mut().map(WatchedAgent::sample).collect(),
+            agents: self.agents.iter_mut().map(|agent| agent.sample(now)).collect(),
             cycles: self.reports.clone(),
-            event: OnceLock::new(),
+            text: OnceLock::new(),
         })
     }
 
     fn to_optimum_json(&self) -> Vec<serde_json::Value> {
         let one = |(k, to_optimum): (usize, &TimeToOptimum)| {
-            let gap = self.evaluator.gap(self.problem_number, self.life, k);
+            let gap = self.gaps.of(self.problem_number, self.life, k);
             to_optimum.json(self.agents[k].stamp(), gap)
         };
         self.to_optimum.iter().enumerate().map(one).collect()
     }
 
-    /// The thread's loop.
-    pub fn work(&mut self, messages: &Receiver<Message>, publish: &watch::Sender<Arc<Frame>>) {
-        let mut published = Instant::now();
-        loop {
-            match messages.recv_timeout(self.time_to_work()) {
-                Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(Message::Command(command, answer)) => {
-                    self.carry_out(command, answer, publish);
-                    published = Instant::now();
-                }
-                Ok(Message::EvaluatorReport(evaluation)) => {
-                    self.take_evaluation(evaluation);
-                    publish.send_replace(self.frame());
-                }
-                Ok(Message::Look(cell, answer)) => {
-                    let found = self.agents.iter().map(|agent| agent.cell(cell)).collect();
-                    // The sender may have disconnected.
-                    let _ = answer.send((self.number, self.life, found));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let was_running = self.running;
-            let has_worked = self.work_a_stretch();
-            if self.finish_counted(publish) {
-                published = Instant::now();
-            } else if was_running != self.running || has_worked && published.elapsed() >= FRAME_INTERVAL {
-                publish.send_replace(self.frame());
-                published = Instant::now();
-            }
+    /// An evaluator whose latest findings this engine sees.
+    pub fn evaluator(&self) -> Evaluator {
+        Evaluator::new(self.gaps.clone())
+    }
+
+    /// What the evaluator is to do, in this order.
+    pub fn to_judge(&mut self) -> Vec<EvaluatorTask> {
+        std::mem::take(&mut self.to_judge)
+    }
+
+    /// What is to be shown now. Without a place for a frame there is none, unless a command waits for it.
+    pub fn shown(&mut self, has_place: bool) -> Shown<A> {
+        let is_wanted = self.is_frame_due && (has_place || !self.answers.is_empty());
+        let frame = is_wanted.then(|| self.frame());
+        let receipt = Receipt { number: self.number, revision: self.revision };
+        let answers = self.answers.drain(..).map(|(sender, outcome)| (sender, outcome.map(|()| receipt)));
+        Shown { frame, answers: answers.collect() }
+    }
+
+    /// Whether a command was carried out that is not yet answered.
+    pub fn is_answering(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
+    /// Everything about one cell: the latest frame's number and life, and what each agent knows about the cell. `None` if
+    /// there is no such cell.
+    pub fn cell(&self, cell: u32) -> Option<serde_json::Value> {
+        let agents: Option<Vec<_>> = self.agents.iter().map(|agent| agent.cell(cell)).collect();
+        Some(serde_json::json!({ "number": self.number, "life": self.life, "cell": cell, "agents": agents? }))
+    }
+
+    /// Works for at most one slice, unless a command was just carried out: its answer comes first.
+    pub fn work(&mut self) {
+        if self.is_answering() {
+            return;
         }
+        let was_running = self.running;
+        let has_worked = self.work_a_stretch();
+        self.finish_counted();
+        self.is_frame_due |= was_running != self.running
+            || has_worked && (self.clock)().saturating_sub(self.shown) >= FRAME_INTERVAL;
     }
 
     /// How long until there is something to do.
-    fn time_to_work(&self) -> Duration {
+    pub fn time_to_work(&self) -> Duration {
         let is_planning = self.agents.iter().any(WatchedAgent::is_planning);
         match (self.counted.is_some(), self.running, self.scene.speed) {
             (true, ..) | (_, true, None) => Duration::ZERO,
             (_, true, Some(_)) if is_planning => Duration::ZERO,
-            (_, true, Some(speed)) => self.pace.time_to_next(speed, Instant::now()),
+            (_, true, Some(speed)) => self.pace.time_to_next(speed, (self.clock)()),
             (_, false, _) => Duration::from_secs(3600),
         }
     }
@@ -208,7 +247,7 @@ impl EngineState {
         if !self.running && self.counted.is_none() {
             return false;
         }
-        let began = Instant::now();
+        let began = (self.clock)();
         let mut due = match self.scene.speed {
             _ if !self.running => 0,
             None => u64::MAX,
@@ -227,7 +266,7 @@ impl EngineState {
             has_worked = true;
             if work >= WORK_PER_CLOCK_READ {
                 work = 0;
-                if began.elapsed() >= WORK_SLICE {
+                if (self.clock)().saturating_sub(began) >= WORK_SLICE {
                     return true;
                 }
             }
@@ -288,7 +327,13 @@ impl EngineState {
             return Some(planning.map(WatchedAgent::plan_slice).sum());
         };
         let agent = &mut self.agents[next];
-        agent.is_planning().then(|| timed(&mut self.spent[next], || agent.plan_slice()))
+        if !agent.is_planning() {
+            return None;
+        }
+        let began = (self.clock)();
+        let work = agent.plan_slice();
+        self.spent[next] += (self.clock)().saturating_sub(began);
+        Some(work)
     }
 
     fn is_after_last_episode(&self) -> bool {
@@ -300,34 +345,27 @@ impl EngineState {
     fn stop_for(&mut self, problem: &Error) {
         self.set_running(false);
         self.problem = Some(format!("Stopped: {problem}"));
-        if let Some(CountedCommand { answer: Some(answer), .. }) = self.counted.take() {
-            let _ = answer.send(Err(problem.clone()));
+        if let Some(CountedCommand { sender: Some(sender), .. }) = self.counted.take() {
+            self.answers.push((sender, Err(problem.clone())));
         }
     }
 
-    /// Answers a command for steps or cycles when it is done or takes long. Returns whether a frame was published.
-    fn finish_counted(&mut self, publish: &watch::Sender<Arc<Frame>>) -> bool {
+    /// Answers a command for steps or cycles when it is done or takes long.
+    fn finish_counted(&mut self) {
         let is_planning = self.agents.iter().any(WatchedAgent::is_planning);
-        let Some(counted) = &mut self.counted else { return false };
+        let Some(counted) = &mut self.counted else { return };
         let is_done = counted.left == 0 && !is_planning;
-        if !is_done && (counted.answer.is_none() || counted.since.elapsed() < ANSWER_WITHIN) {
-            return false;
+        if !is_done
+            && (counted.sender.is_none() || (self.clock)().saturating_sub(counted.since) < ANSWER_WITHIN)
+        {
+            return;
         }
-        let answer = counted.answer.take();
+        let sender = counted.sender.take();
         if is_done {
             self.counted = None;
         }
-        publish.send_replace(self.frame());
-        self.answer(answer, Ok(()));
-        true
-    }
-
-    /// Tells the sender of a command, if still connected, which frame shows its result.
-    fn answer(&self, answer: Option<ReceiptSender>, outcome: Result<()>) {
-        let done = Receipt { number: self.number, revision: self.revision };
-        if let Some(answer) = answer {
-            let _ = answer.send(outcome.map(|()| done));
-        }
+        self.is_frame_due = true;
+        self.answers.extend(sender.map(|sender| (sender, Ok(()))));
     }
 }
 
@@ -345,8 +383,7 @@ mod tests {
 
     #[test]
     fn a_stop_that_nobody_ordered_says_why() {
-        let (messages, _received) = std::sync::mpsc::sync_channel(1);
-        let mut state = EngineState::new(Scene::default(), true, None, messages).unwrap();
+        let mut state = EngineState::<u32>::new(Scene::default(), true, None, || Duration::ZERO).unwrap();
         state.stop_for(&Error::new("the model is full"));
         let frame = state.frame();
         assert!(!frame.running);

@@ -1,11 +1,8 @@
-//! What the engine thread is told: commands of viewers, queries, and what the evaluator found.
+//! What viewers can tell the engine, and what they are told.
 
-use super::evaluator::EvaluatorReport;
-use crate::error::Result;
 use crate::scene::Scene;
 use backsweep_worlds::grid_world::Brush;
 use serde::Deserialize;
-use tokio::sync::oneshot;
 
 /// A command from a viewer.
 // Commands without fields have braces: only then does serde refuse unknown fields.
@@ -79,19 +76,4 @@ pub struct Receipt {
     pub number: u64,
     /// The scene's revision.
     pub revision: u64,
-}
-
-/// The sender of a command, waiting for its result.
-pub(super) type ReceiptSender = oneshot::Sender<Result<Receipt>>;
-
-/// Everything about a cell: the latest frame's number and life, and what each agent knows about the cell.
-pub(super) type CellReport = (u64, u64, Option<Vec<serde_json::Value>>);
-
-pub(super) enum Message {
-    Command(ViewerCommand, ReceiptSender),
-    /// What the evaluator found.
-    EvaluatorReport(EvaluatorReport),
-    /// A query about a cell.
-    Look(u32, oneshot::Sender<CellReport>),
-    End,
 }

@@ -1,8 +1,7 @@
 //! Commands: each is checked, carried out and answered.
 
 use super::{ANSWER_WITHIN, Cause, CountedCommand, CountedUnit, EngineState, MAX_COUNT, agents, begin_all};
-use crate::engine::frame::Frame;
-use crate::engine::message::{Break, ReceiptSender, ViewerCommand};
+use crate::engine::command::{Break, ViewerCommand};
 use crate::engine::pace::Pace;
 use crate::engine::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
@@ -10,33 +9,26 @@ use crate::scene::Scene;
 use backsweep::State;
 use backsweep_worlds::grid_world::GridWorld;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use std::time::Duration;
 
 /// How many changes to the world can be undone.
 const MAX_UNDO: usize = 200;
 
-impl EngineState {
-    pub(super) fn carry_out(
-        &mut self,
-        command: ViewerCommand,
-        answer: ReceiptSender,
-        publish: &watch::Sender<Arc<Frame>>,
-    ) {
+impl<A> EngineState<A> {
+    /// Carries out a command. Its result is among the next [answers](super::Shown::answers).
+    pub fn carry_out(&mut self, command: ViewerCommand, sender: A) {
         // A new command ends the steps or cycles of an earlier one.
-        let earlier = self.counted.take().and_then(|counted| counted.answer);
+        let earlier = self.counted.take().and_then(|counted| counted.sender);
         let outcome = self.execute(command);
         if outcome.is_ok() {
             self.touched = true;
             self.problem = None;
         }
-        if self.counted.is_none() || earlier.is_some() {
-            publish.send_replace(self.frame());
-        }
-        self.answer(earlier, Ok(()));
+        self.is_frame_due |= self.counted.is_none() || earlier.is_some();
+        self.answers.extend(earlier.map(|earlier| (earlier, Ok(()))));
         match &mut self.counted {
-            Some(counted) => counted.answer = Some(answer),
-            None => self.answer(Some(answer), outcome),
+            Some(counted) => counted.sender = Some(sender),
+            None => self.answers.push((sender, outcome)),
         }
     }
 
@@ -79,21 +71,24 @@ impl EngineState {
 
     fn count(&mut self, unit: CountedUnit, count: u64) {
         self.set_running(false);
+        self.is_undisturbed &= unit == CountedUnit::Step;
         self.counted = Some(CountedCommand {
             unit,
             left: count.min(MAX_COUNT),
             waits: count == 1,
             waited: 0,
-            since: Instant::now(),
-            answer: None,
+            since: (self.clock)(),
+            sender: None,
         });
     }
 
     /// Does the remaining cycles of the current step, if that does not take long, so that agents in a race stop after the
     /// same step.
     fn finish_step(&mut self) {
-        let began = Instant::now();
-        while self.agents.iter().any(WatchedAgent::is_planning) && began.elapsed() < ANSWER_WITHIN {
+        let began = (self.clock)();
+        while self.agents.iter().any(WatchedAgent::is_planning)
+            && (self.clock)().saturating_sub(began) < ANSWER_WITHIN
+        {
             self.agents.iter_mut().filter(|agent| agent.is_planning()).for_each(|agent| {
                 agent.plan_slice();
             });
@@ -102,7 +97,7 @@ impl EngineState {
 
     pub(super) fn set_running(&mut self, running: bool) {
         if running && !self.running {
-            self.pace = Pace::from(Instant::now());
+            self.pace = Pace::from((self.clock)());
         } else if !running {
             self.agents.iter_mut().for_each(WatchedAgent::rest);
         }
@@ -117,7 +112,7 @@ impl EngineState {
         let agents = agents(&self.scene, &self.world)?;
         self.begin(agents);
         self.reports.clear();
-        self.pace = Pace::from(Instant::now());
+        self.pace = Pace::from((self.clock)());
         Ok(())
     }
 
@@ -171,7 +166,7 @@ impl EngineState {
         self.scene = Arc::new(scene);
         self.revision += 1;
         self.reports.clear();
-        self.pace = Pace::from(Instant::now());
+        self.pace = Pace::from((self.clock)());
         if !is_same_problem {
             self.set_problem();
             self.to_optimum.iter_mut().for_each(super::TimeToOptimum::check_again);

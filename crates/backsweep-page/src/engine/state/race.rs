@@ -1,16 +1,15 @@
 //! Steps of one agent or two, whose turn it is, and how far each is from the finish line.
 
 use super::{Cause, EngineState};
-use crate::engine::evaluator::{EvaluationProblem, EvaluatorReport, SubmittedPolicy};
+use crate::engine::evaluator::{EvaluationProblem, EvaluatorReport, EvaluatorTask, SubmittedPolicy};
 use crate::engine::frame::RunResults;
 use crate::engine::time_to_optimum::Figure3Run;
 use crate::engine::watched_agent::WatchedAgent;
 use crate::error::Result;
 use crate::scene::Race;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-impl EngineState {
+impl<A> EngineState<A> {
     /// The agent that is next in a race on equal backups or time; `None` if all take their steps together.
     pub(super) fn whose_turn(&self) -> Option<usize> {
         if self.agents.len() < 2 || self.scene.race == Race::Steps {
@@ -30,8 +29,9 @@ impl EngineState {
         self.follow_rules()?;
         if let Some(next) = self.whose_turn() {
             self.look_at_policy(next);
-            let agent = &mut self.agents[next];
-            let work = timed(&mut self.spent[next], || agent.act(&self.world, cycles))?;
+            let began = (self.clock)();
+            let work = self.agents[next].act(&self.world, cycles)?;
+            self.spent[next] += (self.clock)().saturating_sub(began);
             self.note_run(next);
             return Ok(1 + work);
         }
@@ -54,13 +54,13 @@ impl EngineState {
         if self.to_optimum[k].is_due(steps) {
             self.to_optimum[k].look(steps);
             let (stamp, policy) = (self.agents[k].stamp(), self.agents[k].recommended());
-            self.evaluator.submit(SubmittedPolicy {
+            self.to_judge.push(EvaluatorTask::Policy(SubmittedPolicy {
                 problem: self.problem_number,
                 life: self.life,
                 agent: k,
                 stamp,
                 policy,
-            });
+            }));
         }
     }
 
@@ -88,7 +88,9 @@ impl EngineState {
         self.revision += 1; // RunResults are sent with the scene.
     }
 
-    pub(super) fn take_evaluation(&mut self, evaluation: EvaluatorReport) {
+    /// Takes what the evaluator found.
+    pub fn take_evaluation(&mut self, evaluation: EvaluatorReport) {
+        self.is_frame_due = true;
         match evaluation {
             EvaluatorReport::Optimum { problem, optimum } if problem == self.problem_number => {
                 self.optimum = optimum
@@ -114,12 +116,12 @@ impl EngineState {
     pub(super) fn set_problem(&mut self) {
         self.optimum = None;
         self.problem_number += 1;
-        self.evaluator.set_problem(EvaluationProblem {
+        self.to_judge.push(EvaluatorTask::Problem(EvaluationProblem {
             number: self.problem_number,
             world: self.world.clone(),
             settings: self.scene.settings(),
             epsilon: self.scene.agent_specs().next().map_or(0.0, |spec| spec.epsilon(&self.scene)),
-        });
+        }));
     }
 
     /// Changes a world that changes by itself: for all agents, when the first of them has taken the number of steps in its
@@ -135,12 +137,4 @@ impl EngineState {
         }
         Ok(())
     }
-}
-
-/// Calls a function and adds the time it took.
-pub(super) fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
-    let began = Instant::now();
-    let result = work();
-    *spent += began.elapsed();
-    result
 }

@@ -4,6 +4,7 @@
 //! random rewards that lead away from it. Every observation of the hub changes its value, and a cycle must then update
 //! all its predecessors. Between any two planning calls there is an observation, one in four of the hub.
 
+use crate::Result;
 use crate::clock::thread_time;
 use crate::world::DISCOUNT;
 use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
@@ -93,11 +94,7 @@ fn quantile(sorted: &[Duration], share: f64) -> f64 {
 ///
 /// # Errors
 /// If the model cannot hold the hub.
-pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -> Result<Deadline, String> {
-    learn(budget, hub, calls, seed).map_err(|error| error.to_string())
-}
-
-fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Result<Deadline> {
+pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -> Result<Deadline> {
     let settings = Settings { discount: DISCOUNT, ..Settings::default() };
     let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, settings)?;
     let mut random = Random::from_seed(seed);

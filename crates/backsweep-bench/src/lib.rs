@@ -5,6 +5,7 @@
 
 mod clock;
 mod deadline;
+mod error;
 pub mod families;
 mod fixed_point;
 mod options;
@@ -15,6 +16,7 @@ mod world;
 
 pub use clock::{peak_memory, reset_peak_memory, thread_time};
 pub use deadline::{Deadline, measure_deadline};
+pub use error::{Error, Result};
 pub use fixed_point::{fixed_point, rmse};
 pub use options::{BenchOptions, parse_duration};
 pub use planners::run_planner;
@@ -27,8 +29,8 @@ use std::io::{self, Write};
 /// Measures what the options select and writes the result.
 ///
 /// # Errors
-/// One line that names the option, what was found and what is accepted.
-pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<(), String> {
+/// If an option is out of range, or the result cannot be written.
+pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<()> {
     options.check()?;
     let written = if let Some(deadline) = options.deadline {
         let found = measure_deadline(deadline, options.hub, options.calls, options.seed)?;
@@ -38,17 +40,14 @@ pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<(), String> {
         if options.json { report::write_json(&rows, out) } else { report::write_table(&rows, out) }
     };
     // A reader that stops listening (`| head`) is not a failure.
-    written.or_else(|error| {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            Ok(())
-        } else {
-            Err(format!("cannot write the result: {error}"))
-        }
+    written.or_else(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(Error::Write(error)),
     })
 }
 
 /// The rows of the table, in the order in which they were measured.
-fn measure(options: &BenchOptions) -> Result<Vec<Speed>, String> {
+fn measure(options: &BenchOptions) -> Result<Vec<Speed>> {
     let draw = if options.scattered { scattered_observations } else { observations };
     let walk = draw(options.side, options.observations, options.seed);
     let exact = (!options.no_rmse).then(|| fixed_point(&walk, options.side * options.side));

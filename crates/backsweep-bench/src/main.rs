@@ -13,8 +13,8 @@ struct Arguments {
 fn main() -> std::process::ExitCode {
     match run(&Arguments::parse().options, &mut std::io::stdout()) {
         Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
+        Err(error) => {
+            eprintln!("error: {error}");
             std::process::ExitCode::from(2)
         }
     }

@@ -1,6 +1,7 @@
 //! What to measure.
 
 use crate::world::{MAX_SIDE, MIN_SIDE};
+use crate::{Error, Result};
 use backsweep::PlannerKind;
 use backsweep::planner::QueueKind;
 use std::time::Duration;
@@ -62,8 +63,8 @@ pub struct BenchOptions {
 ///
 /// # Errors
 /// Says what was found and which units there are.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let problem = || format!("found `{text}`, expected a time above 0 such as 100us, 1.5ms or 2s");
+pub fn parse_duration(text: &str) -> Result<Duration> {
+    let problem = || Error::Time(text.to_owned());
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(problem)?;
     let (number, unit) = text.split_at(unit_at);
     let seconds = match unit {
@@ -80,13 +81,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 
 impl BenchOptions {
     /// Whether every number is in its range.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let range = |name: &str, found: usize, least: usize, most: usize| {
-            if (least..=most).contains(&found) {
-                Ok(())
-            } else {
-                Err(format!("--{name}: found {found}, expected a number from {least} to {most}"))
-            }
+    pub(crate) fn check(&self) -> Result<()> {
+        let range = |name, found: usize, least: usize, most: usize| {
+            let expected = format!("a number from {least} to {most}");
+            let is_in_range = (least..=most).contains(&found);
+            if is_in_range { Ok(()) } else { Err(Error::Option { name, found: found.to_string(), expected }) }
         };
         range("side", self.side, MIN_SIDE, MAX_SIDE)?;
         range("observations", self.observations, 1, u32::MAX as usize)?;
@@ -94,23 +93,21 @@ impl BenchOptions {
         range("hub", self.hub, 1, 100_000_000)?;
         range("calls", self.calls, 1, 100_000_000)?;
         if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
-            return Err(format!(
-                "--threshold: found {}, expected a finite number, 0 or more",
-                self.threshold
-            ));
+            let expected = "a finite number, 0 or more".to_owned();
+            return Err(Error::Option { name: "threshold", found: self.threshold.to_string(), expected });
         }
         Ok(())
     }
 
     /// The planners and queues to measure. Value iteration has no queue and is measured once.
-    pub(crate) fn planner_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>, String> {
+    pub(crate) fn planner_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>> {
         let mut planners = Vec::new();
         for name in &self.planner {
             match name.as_str() {
                 "all" => planners.extend(backsweep_baselines::PLANNERS),
                 "reversed" => planners.push(PlannerKind::REVERSED_FULL_BACKUPS),
                 "small" => planners.push(PlannerKind::SMALL_BACKUPS),
-                name => planners.push(backsweep_baselines::named(name).map_err(|error| error.to_string())?),
+                name => planners.push(backsweep_baselines::named(name)?),
             }
         }
         let mut rows = Vec::new();
@@ -120,8 +117,7 @@ impl BenchOptions {
                 continue;
             }
             for queue in &self.queue {
-                let queue: QueueKind = queue.parse().map_err(|error: backsweep::Error| error.to_string())?;
-                rows.push((planner, Some(queue)));
+                rows.push((planner, Some(queue.parse()?)));
             }
         }
         Ok(rows)

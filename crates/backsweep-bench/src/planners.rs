@@ -3,7 +3,7 @@
 use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
 use crate::world::{DISCOUNT, N_ACTIONS, Observation};
-use crate::{BenchOptions, Speed};
+use crate::{BenchOptions, Result, Speed};
 use backsweep::explore::EpsilonGreedy;
 use backsweep::planner::{Model, QueueKind};
 use backsweep::{Agent, Budget, PlannerKind, Settings};
@@ -24,7 +24,7 @@ pub fn run_planner(
     queue: Option<QueueKind>,
     walk: &[Observation],
     exact: Option<&[f64]>,
-) -> Result<Speed, String> {
+) -> Result<Speed> {
     reset_peak_memory();
     let settings = Settings {
         discount: DISCOUNT,
@@ -32,22 +32,17 @@ pub fn run_planner(
         queue: queue.unwrap_or_default(),
         ..Settings::default()
     };
-    let built = planner.build(settings).map_err(|error| error.to_string())?;
-    let model = Model::with_states(std::iter::repeat_n(N_ACTIONS, options.side * options.side))
-        .map_err(|error| error.to_string())?;
+    let built = planner.build(settings)?;
+    let model = Model::with_states(std::iter::repeat_n(N_ACTIONS, options.side * options.side))?;
     let mut agent = Agent::from_parts(model, built, EpsilonGreedy::GREEDY);
     let is_value_iteration = planner == backsweep_baselines::VALUE_ITERATION;
     let afterwards = options.afterwards.or(is_value_iteration.then_some(SWEEPS));
     let cycles = if afterwards.is_some() { 0 } else { options.cycles };
-    let learn = |agent: &mut Agent| -> backsweep::Result<()> {
-        for step in walk {
-            agent.observe_transition(&step.transition())?;
-            agent.plan(Budget::Cycles(cycles));
-        }
-        Ok(())
-    };
     let mut start = thread_time();
-    learn(&mut agent).map_err(|error| error.to_string())?;
+    for step in walk {
+        agent.observe_transition(&step.transition())?;
+        agent.plan(Budget::Cycles(cycles));
+    }
     if let Some(cycles) = afterwards {
         start = thread_time();
         agent.plan(Budget::Cycles(cycles));

@@ -2,7 +2,7 @@
 
 mod solving;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::loading;
 use backsweep_mdp::Format;
 use std::io::stdout;
@@ -57,5 +57,5 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     if arguments.solve {
         return solving::run(arguments);
     }
-    backsweep_bench::run(&arguments.options, &mut stdout().lock()).map_err(Error::new)
+    Ok(backsweep_bench::run(&arguments.options, &mut stdout().lock())?)
 }

@@ -9,7 +9,6 @@
 use crate::control::{Control, Planning};
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
-use backsweep::episode::{EpisodeEnd, run_episode};
 use backsweep::planner::{Change, Planner};
 use backsweep::{Next, Transition};
 use std::time::Instant;
@@ -31,7 +30,7 @@ impl Work for Comparison {
         let mut agent = control.agent()?;
         let settings = backsweep::Settings { threshold: tolerance, ..control.settings };
         let mut sweeps = backsweep_baselines::VALUE_ITERATION.build(settings)?;
-        let mut result = RunResult::default();
+        let (mut result, mut score) = (RunResult::default(), 0.0f64);
         let begin = Instant::now();
         for _ in 0..control.episodes {
             let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
@@ -39,21 +38,12 @@ impl Work for Comparison {
                 backsweep::planner::plan(&mut *sweeps, agent.model(), backsweep::Budget::UNTIL_IDLE);
                 for state in agent.model().states() {
                     let difference = (agent.value(state) - sweeps.values().value(state)).abs();
-                    result.score = result.score.max(difference);
+                    score = score.max(difference);
                 }
             };
-            let episode = run_episode(
-                &*control.task,
-                &mut agent,
-                control.budget(),
-                control.max_steps,
-                &mut random,
-                &mut compare,
-            )?;
-            result.episodes += 1;
-            result.steps += episode.steps;
-            result.capped += u64::from(episode.end == EpisodeEnd::Truncated);
+            control.run_episode(&mut agent, &mut random, &mut result, &mut compare)?;
         }
+        result.score = score;
         result.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / result.steps as f64];
         Ok(result)
     }

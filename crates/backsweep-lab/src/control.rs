@@ -2,10 +2,10 @@
 
 use crate::Result;
 use crate::setting::{RunResult, Work};
-use backsweep::episode::{EpisodeEnd, run_episode};
+use backsweep::episode::{Episode, EpisodeEnd, run_episode};
 use backsweep::explore::{EpsilonGreedy, Optimism};
 use backsweep::planner::Model;
-use backsweep::{Agent, Budget, PlannerKind, Random, Settings};
+use backsweep::{Agent, Budget, PlannerKind, Random, Settings, Transition};
 use backsweep_worlds::MazeTask;
 use std::sync::Arc;
 use std::time::Instant;
@@ -62,6 +62,24 @@ impl Control {
         }
     }
 
+    /// Learns for one more episode and counts it.
+    ///
+    /// # Errors
+    /// If the agent refuses a step.
+    pub fn run_episode(
+        &self,
+        agent: &mut Agent,
+        random: &mut Random,
+        result: &mut RunResult,
+        observer: &mut dyn FnMut(&Agent, &Transition),
+    ) -> Result<Episode> {
+        let episode = run_episode(&*self.task, agent, self.budget(), self.max_steps, random, observer)?;
+        result.episodes += 1;
+        result.steps += episode.steps;
+        result.capped += u64::from(episode.end == EpisodeEnd::Truncated);
+        Ok(episode)
+    }
+
     /// The random numbers of a run.
     pub fn random(&self, seed: u64, run: u32) -> Random {
         Random::stream(seed, &[self.stream, u64::from(run)])
@@ -76,18 +94,8 @@ impl Work for Control {
         let mut sum = 0.0;
         let begin = Instant::now();
         for _ in 0..self.episodes {
-            let episode = run_episode(
-                &*self.task,
-                &mut agent,
-                self.budget(),
-                self.max_steps,
-                &mut random,
-                &mut |_, _| {},
-            )?;
+            let episode = self.run_episode(&mut agent, &mut random, &mut result, &mut |_, _| {})?;
             sum += episode.discounted_return; // Departure 16
-            result.episodes += 1;
-            result.steps += episode.steps;
-            result.capped += u64::from(episode.end == EpisodeEnd::Truncated);
         }
         result.score = sum / f64::from(self.episodes);
         result.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / result.steps as f64];

@@ -11,9 +11,6 @@ pub mod chart;
 mod control;
 mod cost;
 pub mod draw;
-#[cfg(test)]
-#[path = "../tests/it/made_up.rs"]
-pub mod made_up;
 mod maze_picture;
 mod own_maze;
 pub mod palette;

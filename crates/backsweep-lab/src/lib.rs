@@ -6,10 +6,6 @@
 //!
 //! Results are plain structs with public fields; drawing and printing read only those.
 
-// What tests inside and outside of the crate share is written as seen from outside.
-#[cfg(test)]
-extern crate self as backsweep_lab;
-
 pub mod check;
 pub mod control;
 mod cost;

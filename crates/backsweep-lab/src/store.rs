@@ -19,7 +19,7 @@ const SUMMARY: &str = "summary.csv";
 const REPORT: &str = "report.html";
 const LOCK: &str = ".lock";
 /// The files that a folder may contain before it has a manifest.
-const LEFT_BY_A_KILL: [&str; 2] = [LOCK, ".experiment.json.new"];
+const LEFTOVERS: [&str; 2] = [LOCK, ".experiment.json.new"];
 
 /// An output folder.
 #[derive(Debug)]
@@ -66,13 +66,7 @@ impl Store {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn examine(folder: &Path, manifest: Manifest) -> Result<Self> {
-        let mut store = Self {
-            folder: folder.to_owned(),
-            manifest,
-            done: BTreeMap::new(),
-            order: Vec::new(),
-            lock: None,
-        };
+        let mut store = Self::empty(folder, manifest);
         if let Some(found) = read_manifest(folder)? {
             if let Some(difference) = found.differs_from(&store.manifest) {
                 let line = format!("{difference}; choose another folder");
@@ -81,6 +75,11 @@ impl Store {
             store.load(folder)?;
         }
         Ok(store)
+    }
+
+    fn empty(folder: &Path, manifest: Manifest) -> Self {
+        let (done, order) = Default::default();
+        Self { folder: folder.to_owned(), manifest, done, order, lock: None }
     }
 
     fn prepare(&self) -> Result<()> {
@@ -144,13 +143,7 @@ impl Store {
         if let Some(difference) = manifest.differs_from(&self.manifest) {
             return Err(Error::new(difference).at(folder.display()));
         }
-        let mut other = Self {
-            folder: folder.to_owned(),
-            manifest,
-            done: BTreeMap::new(),
-            order: Vec::new(),
-            lock: None,
-        };
+        let mut other = Self::empty(folder, manifest);
         other.load(folder)?;
         for (place, (rows, timing)) in other.done {
             match self.done.get(&place) {
@@ -274,9 +267,8 @@ pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
         Ok(text) => Manifest::from_text(&text).map(Some).map_err(|error| error.at(path.display())),
         // A kill can come between making the folder and writing the manifest.
         Err(_)
-            if entries.all(|entry| {
-                entry.is_ok_and(|e| LEFT_BY_A_KILL.contains(&&*e.file_name().to_string_lossy()))
-            }) =>
+            if entries
+                .all(|entry| entry.is_ok_and(|e| LEFTOVERS.contains(&&*e.file_name().to_string_lossy()))) =>
         {
             Ok(None)
         }

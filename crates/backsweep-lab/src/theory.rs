@@ -5,7 +5,6 @@ use crate::Result;
 use crate::control::{Control, Planning};
 use crate::fnv1a;
 use crate::setting::{RunResult, Work};
-use backsweep::episode::run_episode;
 use backsweep::explore::Optimism;
 use backsweep::{Next, PlannerKind, Random, Settings, State};
 use backsweep_predict::{Predictor, PredictorSettings, Selection, SmallBackupPredictor};
@@ -150,19 +149,16 @@ fn control(planner: PlannerKind, episodes: u32, audits: bool, random: &mut Rando
         stream: 0,
     };
     let mut agent = control.agent()?;
-    let mut result = RunResult::default();
+    let (mut result, mut deviation) = (RunResult::default(), 0.0f64);
     for _ in 0..episodes {
         let mut check = |agent: &backsweep::Agent, _: &backsweep::Transition| {
             if audits {
-                result.score = result.score.max(agent.audit().relation);
+                deviation = deviation.max(agent.audit().relation);
             }
         };
-        let episode = run_episode(&*control.task, &mut agent, control.budget(), None, random, &mut check)?;
-        result.episodes += 1;
-        result.steps += episode.steps;
+        control.run_episode(&mut agent, random, &mut result, &mut check)?;
     }
-    if !audits {
-        result.score = agent.planner().bytes().unwrap_or(0) as f64 / agent.model().bytes() as f64;
-    }
+    let memory = || agent.planner().bytes().unwrap_or(0) as f64 / agent.model().bytes() as f64;
+    result.score = if audits { deviation } else { memory() };
     Ok(result)
 }

@@ -9,8 +9,6 @@
 mod comparison;
 mod evidence;
 mod terminal;
-#[cfg(test)]
-mod tests;
 
 use crate::number::short;
 use crate::query;

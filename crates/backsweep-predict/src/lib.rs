@@ -22,7 +22,7 @@ use backsweep_core::{Error, MAX_REWARD, Next, State};
 pub const MOST_STATES: u32 = 1 << 26;
 
 /// Numbers larger than this in a stored predictor could overflow in the next step.
-const LARGEST: f64 = 1e200;
+const MAX_STORED: f64 = 1e200;
 
 /// A method that learns state values from transitions (s, r, s').
 pub trait Predictor: Send {

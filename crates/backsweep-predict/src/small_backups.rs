@@ -14,7 +14,7 @@ use crate::{Predictor, StepError, check_settings, check_step};
 use backsweep_core::{Action, ArcId, Model, Next, Pair, PriorityQueue, QueueKind, Random, State, Transition};
 
 /// A value that has fallen by this factor leaves rounding errors that are worth removing.
-const COLLAPSE: f64 = 1000.0;
+const COLLAPSE_FACTOR: f64 = 1000.0;
 
 /// Which pair (s,s') to back up (Algorithm 1, line 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ impl SmallBackupPredictor {
     #[inline]
     fn kept_exact(&mut self, state: usize, v: f64, is_due: bool) -> f64 {
         let peak = self.peaks[state].max(v.abs());
-        if is_due || peak > COLLAPSE * v.abs() {
+        if is_due || peak > COLLAPSE_FACTOR * v.abs() {
             let v = self.expectation(state);
             self.peaks[state] = v.abs();
             return v;

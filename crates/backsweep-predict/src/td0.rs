@@ -2,7 +2,7 @@
 //!
 //! Cost of a step: O(1).
 
-use crate::{LARGEST, MOST_STATES, Predictor, StepError, check_fraction, check_settings, check_step};
+use crate::{MAX_STORED, MOST_STATES, Predictor, StepError, check_fraction, check_settings, check_step};
 use backsweep_core::{Next, Snapshot, State};
 
 /// The kind of a stored predictor.
@@ -78,7 +78,7 @@ impl Td0 {
             return Err(Snapshot::problem("predictor.v", "there are too many states"));
         }
         let mut predictor = Self::new(discount, step_size, initial_value)?;
-        predictor.v = snapshot.bounded("predictor.v", n_states, LARGEST)?.to_vec();
+        predictor.v = snapshot.bounded("predictor.v", n_states, MAX_STORED)?.to_vec();
         predictor.visits = Snapshot::sized("predictor.n", snapshot.u64s("predictor.n")?, n_states)?.to_vec();
         if let Some(i) = predictor.visits.iter().position(|&n| n >= MOST_VISITS) {
             let problem = format!("item {i} is {}; expected less than 2^53", predictor.visits[i]);

@@ -4,7 +4,7 @@ use backsweep::Action;
 use rustc_hash::FxHashMap;
 
 /// Up to this many actions a scan is faster than a hash.
-const FEW: usize = 16;
+const MAX_SCANNED_ACTIONS: usize = 16;
 
 #[derive(Clone)]
 pub struct ActionRow {
@@ -12,7 +12,7 @@ pub struct ActionRow {
     actions: Vec<u32>,
     /// True if `actions[i]` is `i` throughout, as it is for declared actions unless others were met before.
     is_range: bool,
-    /// The inverse of `actions` if they are not a range and more than [`FEW`], otherwise empty.
+    /// The inverse of `actions` if they are not a range and more than [`MAX_SCANNED_ACTIONS`], otherwise empty.
     places: FxHashMap<u32, u32>,
 }
 
@@ -47,7 +47,7 @@ impl ActionRow {
         if self.is_range {
             return ((action as usize) < self.actions.len()).then_some(Action(action));
         }
-        let place = if self.actions.len() <= FEW {
+        let place = if self.actions.len() <= MAX_SCANNED_ACTIONS {
             self.actions.iter().position(|&id| id == action).map(|i| i as u32)
         } else {
             self.places.get(&action).copied()
@@ -63,7 +63,7 @@ impl ActionRow {
         let place = self.actions.len() as u32;
         self.actions.push(action);
         self.is_range &= action == place;
-        if self.is_range || self.actions.len() <= FEW {
+        if self.is_range || self.actions.len() <= MAX_SCANNED_ACTIONS {
             return true;
         }
         if self.places.is_empty() {

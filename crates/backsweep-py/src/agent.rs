@@ -10,9 +10,9 @@ use crate::named_agent::NamedAgent;
 use crate::names;
 use crate::numbers::{count, number};
 use crate::pickle;
-use crate::planning::{self, Amount, Plan};
+use crate::planning::{self, Amount, PlanFn};
 use crate::policy;
-use crate::results::{audit_object, optimism_object, stats_object};
+use crate::results::{audit_object, model_object, optimism_object, stats_object};
 use crate::settings::{build, declare, planner_settings, seed_or_fresh};
 use backsweep::explore::EpsilonGreedy;
 use backsweep::planner::{Model, QueueView};
@@ -77,7 +77,7 @@ impl Agent {
         self.0.lock()
     }
 
-    fn run(&self, py: Python<'_>, plan: Plan, amount: Amount) -> PyResult<u64> {
+    fn run(&self, py: Python<'_>, plan: PlanFn, amount: Amount) -> PyResult<u64> {
         let mut learner = self.lock()?;
         let heavy = sweeps(&learner) && learner.agent.model().n_arcs() > LONG_SWEEP;
         planning::run(py, &mut learner.agent, plan, amount, heavy)
@@ -373,7 +373,7 @@ impl Agent {
     /// The observations, as counts and probabilities.
     #[getter]
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::model_view::model_object(py, &*self.lock()?)
+        model_object(py, &*self.lock()?)
     }
 
     /// Counters of the work so far: cycles, backups, queue length, idle pops and more.

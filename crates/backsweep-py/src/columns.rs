@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyString, PyType};
 use rustc_hash::FxHashMap;
 
 /// Rows between two checks for Ctrl-C.
-pub const STRIDE: usize = 4096;
+pub const ROWS_PER_CHECK: usize = 4096;
 
 /// A column as it is read: an array without masked entries, or the object itself.
 pub fn plain<'py>(column: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -60,7 +60,7 @@ pub fn items<'py>(column: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<Bound<
 /// Checks for Ctrl-C once per some rows: a column may have any number of them.
 #[inline]
 pub fn listen(py: Python<'_>, row: usize) -> PyResult<()> {
-    if row % STRIDE == STRIDE - 1 { py.check_signals() } else { Ok(()) }
+    if row % ROWS_PER_CHECK == ROWS_PER_CHECK - 1 { py.check_signals() } else { Ok(()) }
 }
 
 fn not_a_column(error: PyErr, column: &Bound<'_, PyAny>, name: &str) -> PyErr {

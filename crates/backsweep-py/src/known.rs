@@ -34,8 +34,7 @@ use judging::GivenAction;
 use named_mdp::NamedMdp;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
 use std::sync::MutexGuard;
 use storage::Trust;
@@ -427,7 +426,6 @@ impl KnownModel {
 
 /// The model of an agent, as `backsweep.MDP`.
 pub fn mdp_object<'py>(py: Python<'py>, learner: &NamedAgent) -> PyResult<Bound<'py, PyAny>> {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let engine = KnownModel::of(NamedMdp::of_agent(py, learner)?);
-    CELL.import(py, "backsweep._mdp", "MDP")?.call_method1("_of", (engine,))
+    py.import("backsweep._mdp")?.getattr("MDP")?.call_method1("_of", (engine,))
 }

@@ -36,7 +36,6 @@ mod intervals;
 mod known;
 mod learn_log;
 mod memory;
-mod model_view;
 mod name_codec;
 mod named_agent;
 mod names;

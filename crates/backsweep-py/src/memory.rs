@@ -7,27 +7,27 @@ use std::fs;
 
 /// Roughly what the engine and the names take for a state without actions, an action of a state, a successor of an action: in
 /// the core's model, which learns, and in the flat arrays of a known one, with what solving it takes.
-const LEARNED: [u64; 3] = [120, 80, 60];
-const FLAT: [u64; 3] = [120, 24, 16];
+const LEARNED_BYTES: [u64; 3] = [120, 80, 60];
+const FLAT_BYTES: [u64; 3] = [120, 24, 16];
 /// Less than this is not checked.
-const SMALL: u64 = 64 << 20;
+const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
 
 /// # Errors
 /// `MemoryError` if a model of this size would need more memory than is available.
 pub fn check(what: &str, n_states: u64, n_pairs: u64, n_arcs: u64) -> PyResult<()> {
-    check_bytes(what, [n_states, n_pairs, n_arcs], LEARNED)
+    check_bytes(what, [n_states, n_pairs, n_arcs], LEARNED_BYTES)
 }
 
 /// As [`check`], for the flat arrays of a known model.
 pub fn check_flat(what: &str, n_states: u64, n_pairs: u64, n_arcs: u64) -> PyResult<()> {
-    check_bytes(what, [n_states, n_pairs, n_arcs], FLAT)
+    check_bytes(what, [n_states, n_pairs, n_arcs], FLAT_BYTES)
 }
 
 fn check_bytes(what: &str, counts: [u64; 3], each: [u64; 3]) -> PyResult<()> {
     let [n_states, n_pairs, n_arcs] = counts;
     let bytes = counts.into_iter().zip(each).map(|(n, bytes)| n.saturating_mul(bytes));
     let bytes = bytes.fold(0, u64::saturating_add);
-    if bytes <= SMALL {
+    if bytes <= MAX_UNCHECKED_BYTES {
         return Ok(());
     }
     match available() {

@@ -13,7 +13,7 @@ use backsweep::{Action, Agent, Next, Random, State, Transition};
 use pyo3::prelude::*;
 
 /// Ctrl-C is checked once per this many names, and a state with more actions is checked against the available memory.
-const MANY: usize = 1 << 16;
+const NAMES_PER_CHECK: usize = 1 << 16;
 
 pub struct NamedAgent {
     pub agent: Agent,
@@ -30,7 +30,7 @@ pub struct NamedAgent {
 }
 
 /// A state as a user may name it.
-pub enum Found {
+pub enum KnownState {
     State(u32),
     /// Known only as the end of episodes.
     End,
@@ -80,7 +80,7 @@ impl NamedAgent {
         let mut row = ActionRow::default();
         for (i, key) in keys.enumerate() {
             row.insert(self.actions.id_or_insert(py, key, "action")?.0);
-            if i % MANY == MANY - 1 {
+            if i % NAMES_PER_CHECK == NAMES_PER_CHECK - 1 {
                 py.check_signals()?;
             }
         }
@@ -163,15 +163,15 @@ impl NamedAgent {
     }
 
     /// A known state, possibly only as an end.
-    pub fn find(&mut self, py: Python<'_>, key: &Key<'_>) -> PyResult<Option<Found>> {
+    pub fn find(&mut self, py: Python<'_>, key: &Key<'_>) -> PyResult<Option<KnownState>> {
         if let Some(id) = self.states.id(py, key, "state")? {
-            return Ok(Some(Found::State(id)));
+            return Ok(Some(KnownState::State(id)));
         }
-        Ok(self.ends.id(py, key, "state")?.map(|_| Found::End))
+        Ok(self.ends.id(py, key, "state")?.map(|_| KnownState::End))
     }
 
     /// A known state, possibly only as an end; an error if it is not.
-    pub fn known(&mut self, state: &Bound<'_, PyAny>) -> PyResult<Found> {
+    pub fn known(&mut self, state: &Bound<'_, PyAny>) -> PyResult<KnownState> {
         let py = state.py();
         let key = names::key(state, "state")?;
         self.find(py, &key)?.ok_or_else(|| {
@@ -220,7 +220,7 @@ impl NamedAgent {
         row: Option<ActionRow>,
         n_actions: usize,
     ) -> PyResult<u32> {
-        if n_actions > MANY {
+        if n_actions > NAMES_PER_CHECK {
             // Growing may take a second copy of everything.
             let model = self.agent.model();
             let n_pairs = 2 * model.n_pairs() + n_actions;

@@ -7,7 +7,7 @@
 //! The first pass checks everything that can be wrong (names, flags, rewards) and changes nothing. It numbers new names as the
 //! second pass will. The second pass then does what a loop of `observe` and `plan` would, bit for bit.
 
-use crate::columns::{self, NameColumn, STRIDE, listen};
+use crate::columns::{self, NameColumn, ROWS_PER_CHECK, listen};
 use crate::errors;
 use crate::flags;
 use crate::named_agent::{NamedAgent, to_state};
@@ -245,7 +245,7 @@ fn learn(
             learner.agent.observe_transition(&step).map_err(|error| learner.explain(py, error))?;
             *learned += 1;
         }
-        if row % STRIDE == STRIDE - 1 {
+        if row % ROWS_PER_CHECK == ROWS_PER_CHECK - 1 {
             run(py, learner, &mut steps, cycles, heavy, learned)?;
             py.check_signals()?;
         }

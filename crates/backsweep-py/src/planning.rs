@@ -61,11 +61,11 @@ impl Amount {
 }
 
 /// Plans for one of an agent's two sets of values.
-pub type Plan = fn(&mut Agent, Budget<'_>) -> Planned;
+pub type PlanFn = fn(&mut Agent, Budget<'_>) -> Planned;
 
 /// Plans; returns the number of cycles. `heavy` means that even one cycle may take a long time.
 #[inline]
-pub fn run(py: Python<'_>, agent: &mut Agent, plan: Plan, amount: Amount, heavy: bool) -> PyResult<u64> {
+pub fn run(py: Python<'_>, agent: &mut Agent, plan: PlanFn, amount: Amount, heavy: bool) -> PyResult<u64> {
     match amount {
         Amount::Cycles(n) if n <= FEW_CYCLES && !heavy => Ok(plan(agent, Budget::Cycles(n)).cycles),
         Amount::Cycles(n) => in_slices(py, n, |n| {

@@ -10,8 +10,8 @@ use backsweep::{Action, Agent, Random, State};
 
 /// The distance below the best at which an action still counts as tied, relative to the state's value. Each state uses the
 /// first of these with which it can end, since values that are still off by a little break exact ties.
-const TOLERANCES: [f64; 7] = [0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, WIDEST];
-const WIDEST: f64 = 1e-3;
+const TOLERANCES: [f64; 7] = [0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, WIDEST_TOLERANCE];
+const WIDEST_TOLERANCE: f64 = 1e-3;
 /// Missing mass of a pair below this is rounding of probabilities that sum to 1, and not an end.
 const ROUNDING: f64 = 1e-12;
 
@@ -38,7 +38,7 @@ pub fn best_action(agent: &Agent, state: State) -> Option<Action> {
     }
     let row = agent.planner().values().pair_values(agent.model(), state);
     let highest = row[best.index()].value();
-    let tied = row.iter().filter(|pair| pair.value() >= highest - WIDEST * highest.abs()).count();
+    let tied = row.iter().filter(|pair| pair.value() >= highest - WIDEST_TOLERANCE * highest.abs()).count();
     if tied == 1 { Some(best) } else { policy(agent).get(state.index()).copied().flatten() }
 }
 

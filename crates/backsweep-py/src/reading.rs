@@ -1,6 +1,6 @@
 //! Reading a named agent, in the user's names: shared by `Agent` and `MDP`.
 
-use crate::named_agent::{Found, NamedAgent};
+use crate::named_agent::{KnownState, NamedAgent};
 use crate::names;
 use crate::policy;
 use backsweep::planner::QueueView;
@@ -12,8 +12,8 @@ impl NamedAgent {
     /// The value of a state; 0 for one in which episodes ended.
     pub fn value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(match self.known(state)? {
-            Found::State(id) => self.agent.value(State(id)),
-            Found::End => 0.0,
+            KnownState::State(id) => self.agent.value(State(id)),
+            KnownState::End => 0.0,
         })
     }
 
@@ -54,15 +54,17 @@ impl NamedAgent {
 
     pub fn best_action<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self.known(state)? {
-            Found::State(id) => self.action_name(state.py(), id, policy::best_action(&self.agent, State(id))),
-            Found::End => Ok(None),
+            KnownState::State(id) => {
+                self.action_name(state.py(), id, policy::best_action(&self.agent, State(id)))
+            }
+            KnownState::End => Ok(None),
         }
     }
 
     pub fn action_values<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let py = state.py();
         let found = PyDict::new(py);
-        if let Found::State(id) = self.known(state)? {
+        if let KnownState::State(id) = self.known(state)? {
             let values = self.agent.planner().values().pair_values(self.agent.model(), State(id));
             for (&action, pair) in self.row(id).iter().zip(values) {
                 found.set_item(self.actions.object(py, action)?, pair.value())?;
@@ -74,8 +76,8 @@ impl NamedAgent {
     pub fn action_names<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = state.py();
         let row = match self.known(state)? {
-            Found::State(id) => self.row(id),
-            Found::End => &[],
+            KnownState::State(id) => self.row(id),
+            KnownState::End => &[],
         };
         let names = row.iter().map(|&action| self.actions.object(py, action));
         PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)

@@ -30,7 +30,7 @@ pub struct Report {
 }
 
 /// The fraction of the tolerance of a state by which bounds may be off: room for rounding, here and in the solver.
-const SHARE: f64 = 0.01;
+const ROUNDING_SHARE: f64 = 0.01;
 
 /// The number of arcs read before the check gives up; about a minute.
 const BUDGET: u64 = 10_000_000_000;
@@ -46,7 +46,7 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
     }
     // Where only a relative tolerance counts, the smallest value says how narrow enclosures have to be.
     let finite = (0..mdp.n_states()).map(|state| result.allowed(state)).filter(|allowed| *allowed > 0.0);
-    let width = SHARE * finite.fold(f64::MAX, f64::min);
+    let width = ROUNDING_SHARE * finite.fold(f64::MAX, f64::min);
     let middle =
         |(lower, upper): (&f64, &f64)| if lower == upper { *lower } else { lower + (upper - lower) / 2.0 };
     let values: Vec<f64> = result.lower.iter().zip(&result.upper).map(middle).collect();
@@ -259,7 +259,7 @@ fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure) -> Verification {
     for state in 0..mdp.n_states() {
         let (lower, upper) = (result.lower[state], result.upper[state]);
         let (lo, hi) = (truth.lo[state], truth.hi[state]);
-        let slack = SHARE * result.allowed(state);
+        let slack = ROUNDING_SHARE * result.allowed(state);
         let name = || mdp.state_name(state);
         if lower > hi + slack {
             return Verification::Wrong(format!(

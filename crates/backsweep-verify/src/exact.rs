@@ -11,10 +11,10 @@ use crate::problem::{Remainder, SplitValues};
 use crate::rows::{WIDE_EPS, Wide};
 
 /// Multiplications that elimination may take: a few seconds.
-const WORK: usize = 100_000_000;
+const MAX_MULTIPLICATIONS: usize = 100_000_000;
 
 /// Relative accuracy is lost below this.
-const SMALL: f64 = 1e-250;
+const MIN_ACCURATE: f64 = 1e-250;
 
 /// The value of a state: positive and negative parts, with rewards at their lower and at their upper ends.
 type Parts = [Wide; 4];
@@ -24,7 +24,7 @@ pub fn values(problem: &Remainder, policy: &[u32]) -> Option<(SplitValues, Vec<f
     let n = policy.len();
     let (starts, members) = in_order(problem, policy);
     let work: usize = starts.windows(2).map(|range| (range[1] - range[0]).saturating_pow(3)).sum();
-    if work > WORK {
+    if work > MAX_MULTIPLICATIONS {
         return None;
     }
     let mut x = vec![Parts::default(); n + 2];
@@ -91,8 +91,9 @@ fn eliminate(
     let leaves = |p: &[Wide], exit: &[Wide], k: usize| {
         p[k * n..k * n + k].iter().fold(exit[k], |sum, &entry| sum.plus(entry))
     };
-    let lost =
-        |number: &Wide| number.hi < 0.0 || (number.hi > 0.0 && number.hi < SMALL) || !number.hi.is_finite();
+    let lost = |number: &Wide| {
+        number.hi < 0.0 || (number.hi > 0.0 && number.hi < MIN_ACCURATE) || !number.hi.is_finite()
+    };
     // From the last to the first, each is replaced by where it leads.
     for k in (0..n).rev() {
         let sum = leaves(&p, &exit, k);

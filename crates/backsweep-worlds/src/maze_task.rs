@@ -58,7 +58,7 @@ impl MazeTask {
     /// If the maze has more than 4,000,000 cells, the reward is not finite, the law is out of range, a goal cannot be reached
     /// from any start, or some start cannot reach any goal.
     pub fn new(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
-        let task = Self::even_if_closed(maze, law, step_reward)?;
+        let task = Self::allowing_blocked_goal(maze, law, step_reward)?;
         task.check_reachable()?;
         Ok(task)
     }
@@ -68,7 +68,7 @@ impl MazeTask {
     ///
     /// # Errors
     /// If the maze has more than 4,000,000 cells, the reward is not finite or the law is out of range.
-    pub fn even_if_closed(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
+    pub fn allowing_blocked_goal(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
         let law = law.check()?;
         let (n_rows, n_columns) = (maze.n_rows(), maze.n_columns());
         if n_rows * n_columns > MAX_CELLS {

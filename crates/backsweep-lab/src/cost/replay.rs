@@ -8,7 +8,6 @@ use super::{backups_of, clock_cost};
 use crate::control::{Control, Planning};
 use crate::setting::RunResult;
 use crate::{Result, fnv1a};
-use backsweep::episode::run_episode;
 use backsweep::explore::Optimism;
 use backsweep::planner::{Model, plan};
 use backsweep::{Budget, PlannerKind, Settings, Transition};
@@ -117,7 +116,7 @@ fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -
     let mut transitions = Vec::new();
     for _ in 0..control.episodes {
         let mut keep = |_: &backsweep::Agent, transition: &Transition| transitions.push(*transition);
-        run_episode(&**task, &mut agent, control.budget(), None, &mut random, &mut keep)?;
+        control.run_episode(&mut agent, &mut random, &mut RunResult::default(), &mut keep)?;
     }
     Ok(transitions)
 }

@@ -24,7 +24,7 @@ use backsweep_baselines::{PENG_WILLIAMS, VALUE_ITERATION};
 use std::time::Instant;
 
 /// The most groups that a round changes.
-const CHANGED: u32 = 16;
+const MAX_CHANGED_GROUPS: u32 = 16;
 
 /// The most transitions of a model: about 200 MB.
 const MOST_ARCS: u64 = 1 << 22;
@@ -158,7 +158,7 @@ impl ModelShape {
 
     /// Changes one state of several groups; returns how many cycles that takes to process.
     fn change_all(&self, planner: &mut dyn Planner, model: &mut Model, round: u32) -> Result<u32> {
-        let n_changed = self.n_groups().min(CHANGED);
+        let n_changed = self.n_groups().min(MAX_CHANGED_GROUPS);
         for group in 0..n_changed {
             let (state, to) = if planner.kind() == Some(PENG_WILLIAMS) {
                 (self.leader(group), None)

@@ -14,7 +14,7 @@ const CYCLES: [f64; 4] = [1.0, 3.0, 5.0, 10.0];
 const LEVELS: [Method; 2] = [Method::Planner(backsweep_baselines::VALUE_ITERATION), Method::RMax];
 const SCORE: &str = "mean discounted return";
 /// The distance below the best score that the close view reaches.
-const CLOSE: f64 = 3.5;
+const CLOSE_VIEW_HEIGHT: f64 = 3.5;
 
 /// Score against update cycles per step: the whole range above, the best scores below.
 pub fn against_cycles(results: &Results) -> Option<Chart> {
@@ -123,7 +123,7 @@ fn two_views(
             series.iter().flat_map(|s| s.points()).map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
         let mut y = Axis::linear(SCORE);
         whole.push(Panel { title: title.clone(), x: x(), y: y.clone(), series: series.clone() });
-        y.range = best.is_finite().then_some((best - CLOSE, best + 0.5));
+        y.range = best.is_finite().then_some((best - CLOSE_VIEW_HEIGHT, best + 0.5));
         close.push(Panel { title: format!("{title}: the best scores"), x: x(), y, series });
     }
     let columns = tasks.len();
@@ -154,12 +154,8 @@ fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: 
     for method in &LEVELS {
         let look = look(method);
         if let Some(summary) = query::level(results, experiment, task, method) {
-            series.push(Series::level(
-                method.title(),
-                look.paint,
-                LineStyle::Dashed,
-                Point::of_summary(1.0, summary),
-            ));
+            let point = Point::of_summary(1.0, summary);
+            series.push(Series::level(method.title(), look.paint, LineStyle::Dashed, point));
         }
         let signs = published::scores(number, method).map(|point| Point::new(sign_x, point.score)).collect();
         series.push(Series::marks("", look.paint, look.mark, signs).hollow().named(published_name(method)));

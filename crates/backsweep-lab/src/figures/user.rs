@@ -72,12 +72,8 @@ fn curves(
     for (index, method) in query::methods(results, experiment, task).iter().enumerate() {
         let look = look(method);
         if let Some(summary) = query::level(results, experiment, task, method) {
-            series.push(Series::level(
-                method.title(),
-                look.paint,
-                LineStyle::Dashed,
-                Point::of_summary(1.0, summary),
-            ));
+            let point = Point::of_summary(1.0, summary);
+            series.push(Series::level(method.title(), look.paint, LineStyle::Dashed, point));
         }
         let summaries = query::curve(results, experiment, task, method);
         let points = summaries.iter().filter_map(|s| Some(Point::of_summary(place(s, index)?, s))).collect();

@@ -13,91 +13,66 @@ use serde::Deserialize;
 
 /// The margin by which a fitted exponent may exceed the stated one: caches make large tasks slower than their
 /// count of operations.
-const SLACK: f64 = 0.25;
+const EXPONENT_SLACK: f64 = 0.25;
 /// The least exponent that shows growth: fixed costs flatten it.
-const GROWS: f64 = 0.4;
+const MIN_GROWTH_EXPONENT: f64 = 0.4;
 
 /// The comparisons that decide a claim, or what is missing for them.
 type Tests = Result<Vec<Test>, String>;
 type Point<'a> = (f64, &'a Summary);
 
+type TestFn = fn(&Results, &Claim) -> Tests;
+
+/// The tests by the names that claims give them.
+const COMPARISONS: [(&str, TestFn); 25] = [
+    ("at_most", at_most),
+    ("exactly", exactly),
+    ("equal", equal),
+    ("more", more),
+    ("ahead", ahead),
+    ("ahead_in_pairs", ahead_in_pairs),
+    ("close", close),
+    ("best_parameter", best_parameter),
+    ("largest_standard_error", largest_standard_error),
+    ("more_cycles", more_cycles),
+    ("published", published),
+    ("similar", similar),
+    ("similar_on_random_circles", similar_on_random_circles),
+    ("best_step_size_differs", best_step_size_differs),
+    ("best_step_size_is_1", best_step_size_is_1),
+    ("wrong_step_size_costs", wrong_step_size_costs),
+    ("shape", shape),
+    ("band", band),
+    ("complexity", complexity),
+    ("grows_slower", grows_slower),
+    ("step_cost", step_cost),
+    ("same_cost", same_cost),
+    ("cheapest", cheapest),
+    ("value_iteration_above", |r, c| cost_of_value_iteration(r, c, Span::above)),
+    ("value_iteration_below", |r, c| cost_of_value_iteration(r, c, Span::below)),
+];
+
 /// The test of a claim.
 #[derive(Deserialize, Clone, Copy, Debug)]
-#[serde(rename_all = "snake_case")]
-pub enum Comparison {
-    /// The largest score of each setting is at most the limit.
-    AtMost,
-    /// Each score is the limit, bit for bit.
-    Exactly,
-    /// The scores are equal in pairs, bit for bit.
-    Equal,
-    /// The first score is higher than the second.
-    More,
-    /// The first score is ahead of all others by more than the limit.
-    Ahead,
-    /// The same pair by pair; only the first pair has a limit above 0.
-    AheadInPairs,
-    /// The first two scores differ by no more than the limit.
-    Close,
-    /// No other point of a curve is better by more than the limit than the best of `values`.
-    BestParameter,
-    /// The largest standard error that any of the settings would have with 100 runs.
-    LargestStandardError,
-    /// No method of a task loses more than the limit with more update cycles.
-    MoreCycles,
-    /// All scores of a method are within the limit of the published ones.
-    Published,
-    Similar,
-    SimilarOnRandomCircles,
-    BestStepSizeDiffers,
-    #[serde(rename = "best_step_size_is_1")]
-    BestStepSizeIs1,
-    WrongStepSizeCosts,
-    Shape,
-    Band,
-    /// The exponents in successors, actions, predecessors and states are those in `values`.
-    Complexity,
-    GrowsSlower,
-    StepCost,
-    SameCost,
-    Cheapest,
-    ValueIterationAbove,
-    ValueIterationBelow,
+#[serde(try_from = "String")]
+pub struct Comparison(TestFn);
+
+impl TryFrom<String> for Comparison {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let known = COMPARISONS.iter().find(|(known, _)| *known == name);
+        known.map(|(_, test)| Self(*test)).ok_or_else(|| format!("no test is called '{name}'"))
+    }
 }
 
 impl Comparison {
     pub(super) fn tests(self, results: &Results, claim: &Claim) -> Tests {
-        let test: fn(&Results, &Claim) -> Tests = match self {
-            Self::AtMost => at_most,
-            Self::Exactly => exactly,
-            Self::Equal => equal,
-            Self::More => more,
-            Self::Ahead => ahead,
-            Self::AheadInPairs => ahead_in_pairs,
-            Self::Close => close,
-            Self::BestParameter => best_parameter,
-            Self::LargestStandardError => largest_standard_error,
-            Self::MoreCycles => more_cycles,
-            Self::Published => published,
-            Self::Similar => similar,
-            Self::SimilarOnRandomCircles => similar_on_random_circles,
-            Self::BestStepSizeDiffers => best_step_size_differs,
-            Self::BestStepSizeIs1 => best_step_size_is_1,
-            Self::WrongStepSizeCosts => wrong_step_size_costs,
-            Self::Shape => shape,
-            Self::Band => band,
-            Self::Complexity => complexity,
-            Self::GrowsSlower => grows_slower,
-            Self::StepCost => step_cost,
-            Self::SameCost => same_cost,
-            Self::Cheapest => cheapest,
-            Self::ValueIterationAbove => |r, c| cost_of_value_iteration(r, c, Span::above),
-            Self::ValueIterationBelow => |r, c| cost_of_value_iteration(r, c, Span::below),
-        };
-        test(results, claim)
+        self.0(results, claim)
     }
 }
 
+/// The largest score of each setting is at most the limit.
 fn at_most(results: &Results, claim: &Claim) -> Tests {
     let test = |name: &String| {
         let (summary, largest) = (summary(results, name)?, largest(results, name)?);
@@ -107,6 +82,7 @@ fn at_most(results: &Results, claim: &Claim) -> Tests {
     claim.about.iter().map(test).collect()
 }
 
+/// Each score is the limit, bit for bit.
 fn exactly(results: &Results, claim: &Claim) -> Tests {
     let test = |name: &String| {
         let mean = score(results, name)?.mean;
@@ -115,6 +91,7 @@ fn exactly(results: &Results, claim: &Claim) -> Tests {
     claim.about.iter().map(test).collect()
 }
 
+/// The scores are equal in pairs, bit for bit.
 fn equal(results: &Results, claim: &Claim) -> Tests {
     let test = |names: &[String]| {
         let (one, other) = (score(results, &names[0])?, score(results, &names[1])?);
@@ -124,11 +101,13 @@ fn equal(results: &Results, claim: &Claim) -> Tests {
     claim.about.chunks_exact(2).map(test).collect()
 }
 
+/// The first score is higher than the second.
 fn more(results: &Results, claim: &Claim) -> Tests {
     let (one, other) = (summary(results, &claim.about[0])?.mean, summary(results, &claim.about[1])?.mean);
     Ok(vec![Test::exact(one > other, format!("{} against {}", number(one, 1), number(other, 1)))])
 }
 
+/// The first score is ahead of all others by more than the limit.
 fn ahead(results: &Results, claim: &Claim) -> Tests {
     let first = &claim.about[0];
     let tests = claim.about[1..].iter().map(|other| ahead_by(results, first, other, claim.limit));
@@ -137,6 +116,7 @@ fn ahead(results: &Results, claim: &Claim) -> Tests {
     Ok(std::iter::once(Test::exact(true, format!("{title} {ours}"))).chain(tests).collect())
 }
 
+/// The same pair by pair; only the first pair has a limit above 0.
 fn ahead_in_pairs(results: &Results, claim: &Claim) -> Tests {
     let limits = std::iter::once(claim.limit).chain(std::iter::repeat(0.0));
     let pairs = claim.about.chunks_exact(2).zip(limits);
@@ -150,12 +130,14 @@ fn ahead_by(results: &Results, one: &str, other: &str, limit: f64) -> Result<Tes
     Ok(ahead.span().above(limit).says(format!("{title} {theirs}, behind by {ahead}")))
 }
 
+/// The first two scores differ by no more than the limit.
 fn close(results: &Results, claim: &Claim) -> Tests {
     let (one, other) = (score(results, &claim.about[0])?, score(results, &claim.about[1])?);
     let below = one.minus(other);
     Ok(vec![below.span().within(claim.limit).says(format!("{other} against {one}: {below} below"))])
 }
 
+/// No other point of a curve is better by more than the limit than the best of `values`.
 fn best_parameter(results: &Results, claim: &Claim) -> Tests {
     let points = curve(results, &claim.about[0])?;
     let points =
@@ -170,6 +152,7 @@ fn best_parameter(results: &Results, claim: &Claim) -> Tests {
     worst(others.into_iter().map(test).collect())
 }
 
+/// The largest standard error that any of the settings would have with 100 runs.
 fn largest_standard_error(results: &Results, claim: &Claim) -> Tests {
     let is_meant =
         |name: &str| claim.about.iter().any(|about| name == about || name.starts_with(&format!("{about}/")));
@@ -184,6 +167,7 @@ fn largest_standard_error(results: &Results, claim: &Claim) -> Tests {
     Ok(vec![error.span().below(claim.limit).says(text)])
 }
 
+/// No method of a task loses more than the limit with more update cycles.
 fn more_cycles(results: &Results, claim: &Claim) -> Tests {
     let (experiment, task) = claim.about[0].split_once('/').ok_or("the claim names no task")?;
     let mut tests = Vec::new();
@@ -198,6 +182,7 @@ fn more_cycles(results: &Results, claim: &Claim) -> Tests {
     worst(tests)
 }
 
+/// All scores of a method are within the limit of the published ones.
 fn published(results: &Results, claim: &Claim) -> Tests {
     let (task, method) = claim.about[0].rsplit_once('/').ok_or("the claim names no method")?;
     let number_of_task = if task == "fig3/fifteen" { 2 } else { 1 };
@@ -376,6 +361,8 @@ fn backups(results: &Results, task: &str, method: &str) -> Result<Span, String> 
     Ok(Span { low: middle, middle, high: middle, runs: 0 })
 }
 
+/// The exponents in successors, actions, predecessors and states are those in `values`.
+///
 /// Growth with successors, actions and predecessors is judged by time. Growth with states is judged
 /// by the number of backups per cycle: the model then outgrows the caches, and its time reflects
 /// them and not the operations that the paper counts. A stated growth must show, so that a cycle of
@@ -385,7 +372,11 @@ fn complexity(results: &Results, claim: &Claim) -> Tests {
         let measure = if *task == "states" { backups } else { growth };
         let span = measure(results, task, &claim.about[0])?;
         let of = if *task == "states" { "backups with states" } else { task };
-        let test = if *stated == 0.0 { span.below(SLACK) } else { span.between(GROWS, stated + SLACK) };
+        let test = if *stated == 0.0 {
+            span.below(EXPONENT_SLACK)
+        } else {
+            span.between(MIN_GROWTH_EXPONENT, stated + EXPONENT_SLACK)
+        };
         Ok(test.says(format!("{of} n^{}", number(span.middle, 2))))
     };
     SIZES.iter().zip(&claim.values).map(test).collect()
@@ -412,7 +403,7 @@ fn step_cost(results: &Results, claim: &Claim) -> Tests {
             let span = growth(results, task, method)?;
             let text =
                 format!("{}: {of} n^{}", Method::from(method.as_str()).title(), number(span.middle, 2));
-            tests.push(span.below(SLACK).says(text));
+            tests.push(span.below(EXPONENT_SLACK).says(text));
         }
     }
     let [ours, theirs] =

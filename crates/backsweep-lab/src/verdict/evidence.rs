@@ -287,3 +287,32 @@ pub fn largest(results: &Results, name: &str) -> Result<f64, String> {
     let largest = rows.chain([summary.high]).filter(|score| score.is_finite()).max_by(f64::total_cmp);
     largest.ok_or_else(|| format!("{name} has no finite score"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_decides_only_if_all_of_it_is_on_one_side() {
+        let measured = |mean, error, runs| Measured { mean, error, runs };
+        let found = |test| decide(&[test]).0;
+        // Equality within 0.5: the estimate is inside, but the interval is too wide to say so.
+        assert_eq!(found(measured(0.1, 0.1, 100).span().within(0.5)), Finding::Holds);
+        assert_eq!(found(measured(0.1, 0.3, 100).span().within(0.5)), Finding::Undecided);
+        assert_eq!(found(measured(0.67, 0.67, 8).span().within(0.5)), Finding::Undecided);
+        assert_eq!(found(measured(1.2, 0.15, 100).span().within(0.5)), Finding::DoesNotHold);
+        assert_eq!(found(measured(-1.2, 0.15, 100).span().within(0.5)), Finding::DoesNotHold);
+        // The same standard error weighs less after few runs.
+        assert_eq!(found(measured(1.0, 0.45, 100).span().above(0.0)), Finding::Holds);
+        assert_eq!(found(measured(1.0, 0.45, 6).span().above(0.0)), Finding::Undecided);
+        // The number of runs that would decide it: the interval reaches 0.61 and must reach no further
+        // than 0.4.
+        let (_, text) = decide(&[measured(0.1, 0.3, 100).span().within(0.5).says("a gap")]);
+        assert_eq!(text, "a gap (within 0.5). About 240 runs would decide it");
+        // One open comparison leaves the claim open, one that failed decides it.
+        let tests = [measured(0.1, 0.3, 100).span().within(0.5), Test::exact(true, "")];
+        assert_eq!(decide(&tests).0, Finding::Undecided);
+        let tests = [measured(0.1, 0.3, 100).span().within(0.5), Test::exact(false, "")];
+        assert_eq!(decide(&tests).0, Finding::DoesNotHold);
+    }
+}

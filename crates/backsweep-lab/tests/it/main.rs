@@ -6,3 +6,4 @@ mod made_up;
 mod numbers;
 mod report;
 mod result;
+mod verdict;

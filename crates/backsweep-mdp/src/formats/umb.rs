@@ -57,8 +57,7 @@ struct Archive {
     ids: BTreeMap<String, Vec<u32>>,
     bits: BTreeMap<String, Vec<u32>>,
     numbers: BTreeMap<String, Vec<f64>>,
-    texts: BTreeMap<String, Vec<u8>>,
-    offsets: BTreeMap<String, Vec<u32>>,
+    action_text: Vec<u8>,
     warnings: Vec<String>,
 }
 
@@ -98,44 +97,37 @@ impl Archive {
     /// Reads one entry.
     fn entry(&mut self, name: &str, size: u64, input: &mut dyn Read) -> Result<()> {
         let Some(index) = &self.index else { return Ok(()) };
-        let guess = self.length;
-        match name {
-            CHOICES => {
-                let ids = ids(name, size, input, index.n_states + 1, guess, 8)?;
-                self.ids.insert(name.to_owned(), ids);
+        let mut keep_ids = |n: usize, width: usize| {
+            let found = ids(name, size, &mut *input, n, self.length, width)?;
+            self.ids.insert(name.to_owned(), found);
+            Ok(())
+        };
+        match (name, index.probabilities) {
+            (CHOICES, _) => keep_ids(index.n_states + 1, 8),
+            (BRANCHES, _) => keep_ids(index.n_choices + 1, 8),
+            (TARGETS, _) => keep_ids(index.n_branches, 8),
+            (ACTIONS, _) if index.n_choice_actions > 0 => keep_ids(index.n_choices, 4),
+            (ACTION_NAME_ENDS, _) => keep_ids(index.n_choice_actions + 1, 8),
+            (ACTION_NAMES, _) => {
+                self.action_text.clear();
+                let read = input.read_to_end(&mut self.action_text);
+                read.map(drop).map_err(|error| Error::new(name, error.to_string()))
             }
-            BRANCHES => {
-                let ids = ids(name, size, input, index.n_choices + 1, guess, 8)?;
-                self.ids.insert(name.to_owned(), ids);
+            (INITIAL, _) => self.item(name, size, input, index.n_states, Item::Bool),
+            (PROBABILITIES, Some(kind)) => self.item(name, size, input, index.n_branches, Item::Number(kind)),
+            (PROBABILITIES, None) => Ok(()),
+            _ => self.annotation(name, size, input),
+        }
+    }
+
+    /// Reads the bits or numbers of `n` things.
+    fn item(&mut self, name: &str, size: u64, input: &mut dyn Read, n: usize, item: Item) -> Result<()> {
+        match item {
+            Item::Bool => drop(self.bits.insert(name.to_owned(), bits(name, size, input, n)?)),
+            Item::Number(kind) => {
+                let found = numbers(name, size, input, n, self.length, kind)?;
+                self.numbers.insert(name.to_owned(), found);
             }
-            TARGETS => {
-                let ids = ids(name, size, input, index.n_branches, guess, 8)?;
-                self.ids.insert(name.to_owned(), ids);
-            }
-            ACTIONS if index.n_choice_actions > 0 => {
-                let ids = ids(name, size, input, index.n_choices, guess, 4)?;
-                self.ids.insert(name.to_owned(), ids);
-            }
-            INITIAL => {
-                let states = bits(name, size, input, index.n_states)?;
-                self.bits.insert(name.to_owned(), states);
-            }
-            PROBABILITIES => {
-                if let Some(kind) = index.probabilities {
-                    let values = numbers(name, size, input, index.n_branches, guess, kind)?;
-                    self.numbers.insert(name.to_owned(), values);
-                }
-            }
-            ACTION_NAMES => {
-                let mut bytes = Vec::new();
-                input.read_to_end(&mut bytes).map_err(|error| Error::new(name, error.to_string()))?;
-                self.texts.insert(name.to_owned(), bytes);
-            }
-            ACTION_NAME_ENDS => {
-                let ids = ids(name, size, input, index.n_choice_actions + 1, guess, 8)?;
-                self.offsets.insert(name.to_owned(), ids);
-            }
-            _ => self.annotation(name, size, input)?,
         }
         Ok(())
     }
@@ -154,18 +146,8 @@ impl Archive {
             }
             return Ok(());
         };
-        let n = index.n(part);
-        match annotation.item {
-            Item::Bool => {
-                let states = bits(name, size, input, n)?;
-                self.bits.insert(name.to_owned(), states);
-            }
-            Item::Number(kind) => {
-                let values = numbers(name, size, input, n, self.length, kind)?;
-                self.numbers.insert(name.to_owned(), values);
-            }
-        }
-        Ok(())
+        let (n, item) = (index.n(part), annotation.item);
+        self.item(name, size, input, n, item)
     }
 
     fn build(mut self) -> Result<ReadMdp> {
@@ -246,12 +228,8 @@ impl Archive {
 
     fn action_names(&mut self, index: &Index) -> Result<Vec<String>> {
         let actions = self.ids.remove(ACTIONS).unwrap_or_else(|| vec![0; index.n_choices]);
-        let names = match self.offsets.remove(ACTION_NAME_ENDS) {
-            Some(ends) => {
-                Some(names(ACTION_NAMES, &self.texts.remove(ACTION_NAMES).unwrap_or_default(), &ends)?)
-            }
-            None => None,
-        };
+        let ends = self.ids.remove(ACTION_NAME_ENDS);
+        let names = ends.map(|ends| names(ACTION_NAMES, &self.action_text, &ends)).transpose()?;
         let name = |(i, &action): (usize, &u32)| {
             if action as usize >= index.n_choice_actions {
                 let problem =

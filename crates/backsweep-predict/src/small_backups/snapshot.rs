@@ -1,7 +1,7 @@
 //! The whole predictor as named arrays: a restored one continues bit for bit.
 
 use super::{PredictorSettings, Selection, SmallBackupPredictor};
-use crate::{LARGEST, MOST_STATES};
+use crate::{MAX_STORED, MOST_STATES};
 use backsweep_core::{ArcId, Model, Pair, Result, Snapshot};
 
 const KIND: &[u8] = b"small_backups";
@@ -68,9 +68,9 @@ impl SmallBackupPredictor {
             seed: 0,
         })?;
         predictor.random = snapshot.random("predictor.random")?;
-        predictor.v = snapshot.bounded("predictor.v", n_states, LARGEST)?.to_vec();
-        predictor.peaks = snapshot.bounded("predictor.peaks", n_states, LARGEST)?.to_vec();
-        predictor.u = snapshot.bounded("predictor.u", model.arc_bound(), LARGEST)?.to_vec();
+        predictor.v = snapshot.bounded("predictor.v", n_states, MAX_STORED)?.to_vec();
+        predictor.peaks = snapshot.bounded("predictor.peaks", n_states, MAX_STORED)?.to_vec();
+        predictor.u = snapshot.bounded("predictor.u", model.arc_bound(), MAX_STORED)?.to_vec();
         predictor.arcs = snapshot.u32s("predictor.arcs")?.iter().map(|&arc| ArcId(arc)).collect();
         let mut is_listed = vec![false; model.arc_bound()];
         let mut is_new = |&arc: &ArcId| {

@@ -3,11 +3,9 @@
 use crate::errors;
 use crate::known::named_mdp::NamedMdp;
 use crate::names;
+use crate::results::{ModelArrays, type_of};
 use backsweep_solve::Answer;
-use numpy::IntoPyArray;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
 
 impl NamedMdp {
     /// A copy whose names are copied as copy.deepcopy copies them.
@@ -60,66 +58,34 @@ impl NamedMdp {
 
     /// `backsweep.Model`.
     pub fn model_object<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        self.flatten()?;
-        let values = self.values();
-        let mdp = &self.session.model().mdp();
-        let n = mdp.n_choices();
-        if i32::try_from(mdp.n_arcs()).is_err() {
+        let n_arcs = self.flatten()?.n_arcs();
+        if i32::try_from(n_arcs).is_err() {
             return Err(errors::value(format!(
-                "the model has {} successors; SciPy's indices end at 2³¹",
-                mdp.n_arcs()
+                "the model has {n_arcs} successors; SciPy's indices end at 2³¹"
             )));
         }
-        let mut owners = Vec::with_capacity(n);
-        let (mut columns, mut data) = (Vec::with_capacity(mdp.n_arcs()), Vec::with_capacity(mdp.n_arcs()));
-        let (mut row, mut rewards) = (Vec::new(), Vec::with_capacity(n));
-        let name = mdp.rewards.first().map(|rewards| rewards.name.as_str());
-        for state in 0..mdp.n_states() {
-            for choice in mdp.choices_of(state) {
-                owners.push(state as i32);
-                rewards.push(self.session.model().reward(choice as u32, state as u32, name));
-                row.clear();
-                row.extend(self.session.model().outcomes(choice as u32));
-                row.sort_by_key(|arc| arc.0);
-                columns.extend(row.iter().map(|arc| arc.0 as i32));
-                data.extend(row.iter().map(|arc| arc.1));
+        let (model, mut arrays) = (self.session.model(), ModelArrays::default());
+        let name = model.mdp().rewards.first().map(|rewards| rewards.name.as_str());
+        for state in 0..model.mdp().n_states() as u32 {
+            for choice in model.choices_of(state) {
+                let reward = model.reward(choice, state, name);
+                let pair = (state, model.action_of()[choice as usize]);
+                arrays.push(pair, 1.0, reward, model.outcomes(choice));
             }
         }
-        let arguments = (
-            self.states.list(py)?,
-            self.actions.list(py)?,
-            owners.into_pyarray(py),
-            self.session
-                .model()
-                .action_of()
-                .iter()
-                .map(|&action| action as i32)
-                .collect::<Vec<_>>()
-                .into_pyarray(py),
-            vec![1.0; n].into_pyarray(py),
-            rewards.into_pyarray(py),
-            mdp.arc_starts().iter().map(|&start| start as i32).collect::<Vec<_>>().into_pyarray(py),
-            columns.into_pyarray(py),
-            data.clone().into_pyarray(py),
-            data.into_pyarray(py),
-            values.into_pyarray(py),
-        );
-        CELL.import(py, "backsweep._types", "Model")?.call1(arguments)
+        arrays.object(py, &self.states, &self.actions, self.values())
     }
 
     /// `backsweep.Stats`: sweeps and backups count as cycles.
     pub fn stats_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let n = self.session.iterations();
         let (n_states, n_pairs) = (self.states.len(), self.session.model().n_choices());
         let n_arcs = self.session.model().n_arcs();
-        CELL.import(py, "backsweep._types", "Stats")?.call1((n, n, 0, n, 0, 0, 0, n_states, n_pairs, n_arcs))
+        type_of(py, "Stats")?.call1((n, n, 0, n, 0, 0, 0, n_states, n_pairs, n_arcs))
     }
 
     /// `backsweep.Audit`: one backup of every state.
     pub fn audit_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let none = self.unsolved();
         let answer = self.session.answer().unwrap_or(&none);
         let sign = answer.question.direction.sign();
@@ -143,7 +109,7 @@ impl NamedMdp {
         let rounding = (longest as f64 + 8.0) * f64::EPSILON * largest;
         let discounted = answer.question.objective.discount().is_some();
         let bound = answer.error_bound().filter(|_| discounted && answer.current);
-        CELL.import(py, "backsweep._types", "Audit")?.call1((0.0, 0.0, residual, residual, rounding, bound))
+        type_of(py, "Audit")?.call1((0.0, 0.0, residual, residual, rounding, bound))
     }
 
     /// A table for notebooks.

@@ -16,7 +16,7 @@ const NARROW: f64 = 64.0;
 const PATIENCE: f64 = 40.0;
 
 /// Models with fewer states than this are swept before an order for them is found.
-pub(super) const FEW: usize = 4096;
+pub(super) const MAX_STATES_SWEPT_FIRST: usize = 4096;
 
 /// The portfolio, and the explanation of its choices so far.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl Portfolio {
     fn mixing(&mut self, model: &FlatModel, goal: &Goal) -> Reached {
         let patient = Goal { patience: PATIENCE, ..*goal };
         let n = model.n_states();
-        if n < FEW && (0..n).any(|s| model.is_end(s)) {
+        if n < MAX_STATES_SWEPT_FIRST && (0..n).any(|s| model.is_end(s)) {
             self.explain("in-place: few states, and some end");
             return self.in_place(model, vec![0.0; n], &patient);
         }
@@ -137,7 +137,7 @@ impl Portfolio {
 
     fn outward(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
         let n = model.n_states();
-        if n < FEW {
+        if n < MAX_STATES_SWEPT_FIRST {
             return None;
         }
         let renumbered = Renumbered::for_sweeps(model, order::outward(model)?);

@@ -20,7 +20,7 @@ const PATIENCE: u64 = 300;
 const FRUITLESS: u64 = 20;
 
 /// Multiplications granted to policy iteration in one end component.
-const WORK: u64 = 1_000_000_000;
+const MAX_MULTIPLICATIONS: u64 = 1_000_000_000;
 
 /// Bounds on the mean reward, and a policy that earns at least the lower one.
 pub(crate) struct Gain {
@@ -77,7 +77,7 @@ impl RecurrentClass<'_> {
         };
         let mut next = vec![(f64::NEG_INFINITY, 0_u32, f64::NEG_INFINITY); self.members.len()];
         let mut progress = (f64::INFINITY, 0_u64);
-        let mut work = WORK;
+        let mut work = MAX_MULTIPLICATIONS;
         // The policy last evaluated, if any.
         let mut policy: Vec<u32> = Vec::new();
         loop {

@@ -94,7 +94,7 @@ impl MazeRules {
     /// # Errors
     /// If the law is out of range.
     pub fn new(maze: Maze, law: Law) -> Result<Self> {
-        Ok(Self::of(MazeTask::even_if_closed(maze, law, STEP_REWARD)?))
+        Ok(Self::of(MazeTask::allowing_blocked_goal(maze, law, STEP_REWARD)?))
     }
 
     fn of(task: MazeTask) -> Self {

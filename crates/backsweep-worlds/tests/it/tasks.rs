@@ -14,7 +14,7 @@ fn a_repainted_task_is_the_one_built_from_nothing() {
             let lines: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
             Maze::parse(&lines.join("\n")).unwrap()
         };
-        let mut task = MazeTask::even_if_closed(parse(&rows), law, -1.0).unwrap();
+        let mut task = MazeTask::allowing_blocked_goal(parse(&rows), law, -1.0).unwrap();
         for _ in 0..100 {
             let (row, column) = (random.below(16) as usize, random.below(19) as usize);
             rows[row][column] = match rows[row][column] {
@@ -23,7 +23,7 @@ fn a_repainted_task_is_the_one_built_from_nothing() {
                 other => other,
             };
             task = task.repainted(parse(&rows)).unwrap();
-            let fresh = MazeTask::even_if_closed(parse(&rows), law, -1.0).unwrap();
+            let fresh = MazeTask::allowing_blocked_goal(parse(&rows), law, -1.0).unwrap();
             assert_eq!(format!("{task:?}"), format!("{fresh:?}"));
         }
     }

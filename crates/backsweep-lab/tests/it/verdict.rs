@@ -1,9 +1,8 @@
 //! Each claim can come out either way, and says nothing if nothing was measured.
 
-use super::evidence::{Measured, Test};
-use super::*;
-use crate::figures::made_up::complete;
-use crate::result::{Row, Summary, Timing};
+use crate::made_up::complete;
+use backsweep_lab::result::{Results, Row, Summary, Timing};
+use backsweep_lab::verdict::{Finding, Style, Verdict, any_decided, banner, brief, judge, verbose};
 
 fn finding(results: &Results, id: &str) -> Finding {
     let verdicts = judge(results);
@@ -211,30 +210,6 @@ fn one_run_has_no_noise_to_judge_by() {
         "value-iteration-by-other-means",
     ];
     assert_eq!(ids, exact, "only what has no noise");
-}
-
-#[test]
-fn an_interval_decides_only_if_all_of_it_is_on_one_side() {
-    let measured = |mean, error, runs| Measured { mean, error, runs };
-    let found = |test| evidence::decide(&[test]).0;
-    // Equality within 0.5: the estimate is inside, but the interval is too wide to say so.
-    assert_eq!(found(measured(0.1, 0.1, 100).span().within(0.5)), Finding::Holds);
-    assert_eq!(found(measured(0.1, 0.3, 100).span().within(0.5)), Finding::Undecided);
-    assert_eq!(found(measured(0.67, 0.67, 8).span().within(0.5)), Finding::Undecided);
-    assert_eq!(found(measured(1.2, 0.15, 100).span().within(0.5)), Finding::DoesNotHold);
-    assert_eq!(found(measured(-1.2, 0.15, 100).span().within(0.5)), Finding::DoesNotHold);
-    // The same standard error weighs less after few runs.
-    assert_eq!(found(measured(1.0, 0.45, 100).span().above(0.0)), Finding::Holds);
-    assert_eq!(found(measured(1.0, 0.45, 6).span().above(0.0)), Finding::Undecided);
-    // The number of runs that would decide it: the interval reaches 0.61 and must reach no further
-    // than 0.4.
-    let (_, text) = evidence::decide(&[measured(0.1, 0.3, 100).span().within(0.5).says("a gap")]);
-    assert_eq!(text, "a gap (within 0.5). About 240 runs would decide it");
-    // One open comparison leaves the claim open, one that failed decides it.
-    let tests = [measured(0.1, 0.3, 100).span().within(0.5), Test::exact(true, "")];
-    assert_eq!(evidence::decide(&tests).0, Finding::Undecided);
-    let tests = [measured(0.1, 0.3, 100).span().within(0.5), Test::exact(false, "")];
-    assert_eq!(evidence::decide(&tests).0, Finding::DoesNotHold);
 }
 
 #[test]

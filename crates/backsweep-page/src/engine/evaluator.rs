@@ -82,10 +82,13 @@ pub enum EvaluatorTask {
     Policy(SubmittedPolicy),
 }
 
+/// The problem and the life of a policy, and its gap.
+type LatestGap = (u64, u64, f64);
+
 /// The problem, the life and the gap of the last policy of each agent that did not reach the line. Only the latest matters, so
 /// it is not sent: messages would pile up in front of the engine and delay commands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gaps(Arc<Mutex<[Option<(u64, u64, f64)>; 2]>>);
+pub(super) struct Gaps(Arc<Mutex<[Option<LatestGap>; 2]>>);
 
 impl Gaps {
     /// How far below the optimum the newest policy of an agent was, if it was judged in this problem and life.

@@ -1,4 +1,4 @@
-"""Prediction."""
+"""Prediction: values of the policy that took the steps, by small backups and by TD(0)."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""How many steps does it take to learn? Backsweep compared with tabular Q-learning and Dyna-Q, which are written here.
+"""Steps that it takes to learn: Backsweep compared with tabular Q-learning and Dyna-Q, which are written here.
 
     python examples/learning.py [--runs 5] [--out learning.png]
 
@@ -9,7 +9,7 @@ optimal return. All learners explore by optimism (what they have not tried seems
 The settings were tuned by hand on two or three of the seeds that are also reported, and not equally far. FrozenLake: 26
 settings of Backsweep, of which two were then run on all ten seeds and the better one kept; 3 of Dyna-Q (step size 0.02) and
 4 of Q-learning (0.02 and 0.05). Taxi: 8 of Backsweep, 8 of Dyna-Q, 6 of Q-learning (step sizes 0.2 to 1). So the comparison on
-FrozenLake favours Backsweep.
+FrozenLake favors Backsweep.
 """
 
 import argparse

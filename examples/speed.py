@@ -1,4 +1,4 @@
-"""How fast is a step from Python? The same steps in Python, in Rust and in pure Python, in one run.
+"""The time of a step from Python: the same steps in Python, in Rust and in pure Python, in one run.
 
     python examples/speed.py [steps]
 

@@ -1,4 +1,4 @@
-"""What a team of actors gains, and what its learner costs; no Ray needed.
+"""The gain of a team of actors and the cost of its learner, without Ray.
 
     python examples/team.py
 

@@ -44,16 +44,16 @@ AGREE = 1e-9  # policy iteration against linear program, of max(1, |value|)
 ALWAYS = (0.9, 0.99)
 
 Row = namedtuple("Row", "state action next_state prob reward terminated")
-Problem = namedtuple("Problem", "name what origin licence rows own_discounts known check")
+Problem = namedtuple("Problem", "name what origin license rows own_discounts known check")
 
 
 # ---------------------------------------------------------------- the problems
 
 
-def problem(name, what, origin, licence, rows, own_discounts=(), known=True, check=None):
+def problem(name, what, origin, license, rows, own_discounts=(), known=True, check=None):
     """`known`: write discount 1 too, if `why_discount_one` finds the answer certain."""
     rows = [Row(int(s), int(a), int(t), float(p), float(r), int(end)) for s, a, t, p, r, end in rows]
-    return Problem(name, what, origin, licence, rows, tuple(own_discounts), known, check)
+    return Problem(name, what, origin, license, rows, tuple(own_discounts), known, check)
 
 
 def gymnasium_problems():
@@ -255,7 +255,7 @@ def own_problems():
 
     out.append(own("tiny-dead-end",
                    "state 2 has no actions and is reached by outcomes that are not terminated; "
-                   "its value is 0, above and below its neighbours'", [
+                   "its value is 0, above and below its neighbors'", [
         (0, 0, 2, 1, -0.5, 0),
         (0, 1, 1, 1, 1, 0),
         (1, 0, 2, 1, -1, 0),
@@ -646,11 +646,11 @@ def ref_csv(answers):
     return "\n".join(lines) + "\n"
 
 
-def gymnasium_licence():
+def gymnasium_license():
     for f in importlib.metadata.files("gymnasium") or ():
         if ".dist-info" in f.parts[0] and f.name.upper().startswith("LICENSE"):
             return f.read_text(encoding="utf-8").replace("\r\n", "\n")
-    sys.exit("the installed gymnasium has no licence file")
+    sys.exit("the installed gymnasium has no license file")
 
 
 README = """\
@@ -666,11 +666,11 @@ For each problem NAME:
   has its own number of them, possibly none. Lines are in order of state and
   action.
 - `NAME.ref.csv`: `discount,state,value`, the optimal value of every state.
-  Reward is maximised.
+  Reward is maximized.
 
 Numbers are written so that reading them gives back the same 64-bit float.
 
-| file | states | lines | discounts | tied | what | origin | licence |
+| file | states | lines | discounts | tied | what | origin | license |
 |---|--:|--:|---|--:|---|---|---|
 {table}
 
@@ -719,7 +719,7 @@ float. Each was compared with a linear program solved by HiGHS and agrees to
 have other tables.
 
 The Gymnasium tables were made from Gymnasium {version} (`env.unwrapped.P`), which
-is under the MIT licence: `LICENSE.gymnasium`. The book is R. S. Sutton and
+is under the MIT license: `LICENSE.gymnasium`. The book is R. S. Sutton and
 A. G. Barto, *Reinforcement Learning: An Introduction*, 2nd edition, MIT Press,
 2018; its problems were written from their definitions.
 """
@@ -738,12 +738,12 @@ def main():
         files[f"{p.name}.ref.csv"] = ref_csv(answers)
         ds = [f"{d:g}" for d in sorted(answers)]
         table.append(f"| `{p.name}` | {n} | {len(p.rows)} | {', '.join(ds)} | {ties} "
-                     f"| {p.what} | {p.origin} | {p.licence} |")
+                     f"| {p.what} | {p.origin} | {p.license} |")
         if why:
             ones[why].append(f"`{p.name}`")
         print(f"{p.name}: {n} states, {len(p.rows)} lines, discounts {', '.join(ds)}, "
               f"{ties} tied, linear program within {worst:.1e}")
-    files["LICENSE.gymnasium"] = gymnasium_licence()
+    files["LICENSE.gymnasium"] = gymnasium_license()
     reasons = {
         "every policy ends": "every policy ends",
         "going on always costs": "not every policy ends, but one that does not loses without bound",

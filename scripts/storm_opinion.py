@@ -176,7 +176,7 @@ def compare_random(program, n_models, seed, folder):
                 if not inside(value, low, high)
             ]
             if outside and direction == "min" and all(high == "-inf" for _, _, _, high in outside):
-                # Storm minimises over policies without memory, which use a loop that pays forever or never, while going
+                # Storm minimizes over policies without memory, which use a loop that pays forever or never, while going
                 # round once more before leaving is always better.
                 count[4] += 1
             elif outside:

@@ -12,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
             for cell in maze.cells() {
                 assert!(maze.reward(cell).is_none_or(f64::is_finite));
                 for step in [(0, 1), (1, 0), (0, -1), (-1, 0)] {
-                    if let Some(next) = maze.neighbour(cell, step) {
+                    if let Some(next) = maze.neighbor(cell, step) {
                         maze.kind(next);
                         maze.place(next);
                     }

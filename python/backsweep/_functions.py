@@ -269,7 +269,7 @@ def warn_of_frontier(n: int, what: str = "the enumeration stopped") -> None:
     """States on the frontier are worth 0 from now on, which is a choice that users should know of."""
     if n:
         warnings.warn(
-            f"{what}: {n} states were met and not expanded; they are ends, worth 0, and labelled 'frontier'", stacklevel=3
+            f"{what}: {n} states were met and not expanded; they are ends, worth 0, and labeled 'frontier'", stacklevel=3
         )
 
 

@@ -190,7 +190,7 @@ class MDP:
             discount: how much a reward one step later counts, from 0 to 1.
             vectorized: whether ``outcomes`` takes many states at a time, which are rows of whole numbers.
             value_range: no state is worth less than the first number or more than the second.
-            limit: expand at most this many states. The others are ends, worth 0, labelled "frontier"; a warning says so.
+            limit: expand at most this many states. The others are ends, worth 0, labeled "frontier"; a warning says so.
             progress: whether to show a bar; by default in a terminal or notebook.
             normalize: with ``vectorized``: whether to divide probabilities by their sum.
         """
@@ -235,7 +235,7 @@ class MDP:
                 methods of its own.
             discount: how much a reward one step later counts, from 0 to 1.
             samples: how often to take each action in each state.
-            limit: expand at most this many states. The others are ends, worth 0, labelled "frontier"; a warning says so.
+            limit: expand at most this many states. The others are ends, worth 0, labeled "frontier"; a warning says so.
             progress: whether to show a bar; by default in a terminal or notebook.
             seed: the seed of the first ``reset``.
         """

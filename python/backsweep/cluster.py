@@ -52,7 +52,7 @@ class Batch(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What the learner answers."""
+    """The answer of the learner."""
 
     last: int
     """The number of the actor's last batch that was applied; the next one is expected now."""
@@ -455,7 +455,7 @@ class Team:
         return Agent.from_bytes(self._state()[0])
 
     def applied(self) -> dict[str, int]:
-        """How many batches of each actor are in the model."""
+        """The number of batches of each actor in the model."""
         return self._state()[1]
 
     def seeds(self) -> dict[str, int]:
@@ -497,7 +497,7 @@ class Team:
 
 
 def counts(agent: Agent) -> dict[Hashable, dict[Hashable, tuple[float, float, dict[Hashable, float]]]]:
-    """What an agent saw, independent of the order in which it saw it: visits, mean reward and counts of next states, by state and
+    """The observations of an agent, independent of their order: visits, mean reward and counts of next states, by state and
     action. The rest of the visits ended an episode.
 
     Args:

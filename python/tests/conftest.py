@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Shared by the tests: tables of test problems, references, and the switch for timed tests."""
 
 import csv
 import os

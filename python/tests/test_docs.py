@@ -23,7 +23,7 @@ def blocks(path):
 
 
 BLOCKS = blocks(ROOT / "docs" / "python.md")
-PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name in ("tutorials", "coming-from")) + [ROOT / "docs" / "index.md"]
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name in ("tutorials", "coming-from")) + [ROOT / "docs" / "index.md", ROOT / "python" / "README.md"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -66,6 +66,11 @@ def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch):
     names = {"__name__": path.stem}
     for block in blocks(path):
         exec(compile(block, str(path), "exec"), names)
+
+
+def test_the_page_of_the_package_index_has_no_relative_links():
+    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "python" / "README.md").read_text(encoding="utf-8"))
+    assert links and all(link.startswith("https://") for link in links)
 
 
 def test_every_tutorial_has_code():

@@ -1,4 +1,4 @@
-"""What users of Gymnasium, NumPy and Jupyter expect of a package."""
+"""Habits of Gymnasium, NumPy and Jupyter users, which the package must meet."""
 
 import copy
 import inspect

@@ -75,7 +75,7 @@ def test_total_horizon_and_average():
 def test_what_is_refused():
     mdp = walk()
     for objective, message in [
-        (Reach("poor"), "no states are labelled 'poor'; expected one of: rich, broke, middle, init"),
+        (Reach("poor"), "no states are labeled 'poor'; expected one of: rich, broke, middle, init"),
         (Total(reward="cost"), "no rewards are called 'cost'"),
         (Discounted(1.5), "discount is 1.5"),
     ]:
@@ -469,7 +469,7 @@ def test_an_agent_is_solved_by_the_portfolio_too(tmp_path):
     assert mdp.solve(objective=Reach("first")).converged
     worst = agent.solve(1e-8, minimize=True, time_limit=60, threads=1)
     assert (worst.values <= solution.values + 2e-8).all()
-    with pytest.raises(ValueError, match="no states are labelled"):
+    with pytest.raises(ValueError, match="no states are labeled"):
         agent.solve(objective=Reach("first"))
 
 

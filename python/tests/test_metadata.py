@@ -1,4 +1,4 @@
-"""What the package says about itself stands in more than one file: they must agree."""
+"""Addresses, summary and version stand in more than one file, which must agree."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-//! How well planning calls keep their time budget on a state with very many predecessors.
+//! Measures how well planning calls keep their time budget on a state with very many predecessors.
 //!
 //! The world: a hub, to which every other state leads (action 0, reward −1) and which has two actions with
 //! random rewards that lead away from it. Every observation of the hub changes its value, and a cycle must then update
@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// How long planning calls took; microseconds.
+/// The duration of planning calls, in microseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Deadline {
     /// The time budget.
@@ -98,21 +98,21 @@ pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -
     let settings = Settings { discount: DISCOUNT, ..Settings::default() };
     let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, settings)?;
     let mut random = Random::from_seed(seed);
-    let centre = agent.add_state(2)?;
+    let center = agent.add_state(2)?;
     let step = |state, action, reward, next| Transition { state, action: Action(action), reward, next };
     for _ in 0..hub {
         let state = agent.add_state(2)?;
-        agent.observe_transition(&step(state, 0, -1.0, Next::Continue(centre)))?;
+        agent.observe_transition(&step(state, 0, -1.0, Next::Continue(center)))?;
     }
     let (mut plans, mut machine) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
     let (mut processor, mut observations) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
     for call in 0..calls {
         let other = State(1 + random.below(hub as u32));
         let transition = match call % 4 {
-            0 => step(centre, random.below(2), f64::from(random.below(1000)), Next::Continue(other)),
-            1 => step(other, 1, -1.0, Next::Continue(centre)),
+            0 => step(center, random.below(2), f64::from(random.below(1000)), Next::Continue(other)),
+            1 => step(other, 1, -1.0, Next::Continue(center)),
             2 => step(other, 1, -1.0, Next::Continue(State(1 + random.below(hub as u32)))),
-            _ => step(other, 0, -1.0, Next::Continue(centre)),
+            _ => step(other, 0, -1.0, Next::Continue(center)),
         };
         let start = Instant::now();
         agent.observe_transition(&transition)?;
@@ -132,7 +132,7 @@ pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -
     observations.sort_unstable();
     Ok(Deadline {
         budget_us: budget.as_secs_f64() * 1e6,
-        predecessors: agent.model().n_predecessors(centre),
+        predecessors: agent.model().n_predecessors(center),
         calls,
         backups: agent.planner().counters().unwrap_or_default().backups(),
         p50_us: quantile(&plans, 0.5),

@@ -162,7 +162,7 @@ impl MazeModel {
         maze
     }
 
-    /// How many states the maze has.
+    /// The number of states of the maze.
     pub fn n_states(&self) -> usize {
         self.cells.len()
     }

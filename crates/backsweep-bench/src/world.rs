@@ -2,7 +2,7 @@
 //!
 //! Any program can regenerate the stream from its seed: state = y × side + x; actions 0 to 3 are north, east, south, west;
 //! an action has 15 equally likely outcomes, forward d = 1, 2, 3 with lateral −d … d, in that order, clamped to the grid.
-//! Start (2, side − 3), goal (side − 3, 2), reward −1. Behaviour is uniformly random, from SplitMix64: action = next() ≫ 62,
+//! Start (2, side − 3), goal (side − 3, 2), reward −1. Behavior is uniformly random, from SplitMix64: action = next() ≫ 62,
 //! outcome = (next() ≫ 32) mod 15. After the goal the walk restarts.
 
 use backsweep::{Action, Next, State, Transition};
@@ -25,9 +25,9 @@ pub struct Observation {
     pub state: u32,
     /// Where it led.
     pub next: u32,
-    /// What was done.
+    /// The action taken.
     pub action: u8,
-    /// Whether the goal was reached.
+    /// True if the goal was reached.
     pub terminated: bool,
 }
 

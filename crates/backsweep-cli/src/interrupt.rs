@@ -6,15 +6,15 @@ use backsweep_mdp::printable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What Ctrl-C meets.
+/// The state that Ctrl-C finds.
 #[derive(Default)]
 struct Watch {
     flag: Arc<AtomicBool>,
-    /// Whether somebody checks the flag.
+    /// True if somebody checks the flag.
     checked: AtomicBool,
 }
 
-/// What is going on, for the note that is printed where nobody checks the flag.
+/// The work under way, for the note that is printed where nobody checks the flag.
 static DOING: Mutex<String> = Mutex::new(String::new());
 
 /// From here on, the first Ctrl-C sets the flag. If no handler can be installed, Ctrl-C ends the process as usual.

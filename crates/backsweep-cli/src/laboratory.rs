@@ -1,4 +1,4 @@
-//! What the commands that run experiments share: their options, and how experiments become results on disk.
+//! Shared by the commands that run experiments: their options, and the way from experiments to results on disk.
 
 use crate::error::{Error, Result};
 use crate::output;
@@ -58,7 +58,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What these options change in an experiment.
+    /// The changes that these options make to an experiment.
     pub fn changes(&self) -> Changes {
         Changes { seed: self.seed, runs: self.runs, quick: self.quick, planners: &[] }
     }

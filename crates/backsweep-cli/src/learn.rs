@@ -27,7 +27,7 @@ pub struct LearnArguments {
     #[arg(long)]
     counts: bool,
 
-    /// How much a reward one step later counts, above 0 and at most 1
+    /// The factor by which a reward one step later counts, above 0 and at most 1
     #[arg(long, value_name = "NUMBER", default_value = "0.99")]
     discount: f64,
 
@@ -91,7 +91,7 @@ fn date(text: &str) -> std::result::Result<HoldOutTime, String> {
     time.ok_or_else(|| "expected a date such as 2024-05-01 or 2024-05-01T13:45:00Z".to_owned())
 }
 
-/// What was read: counts, held-out cases, and how.
+/// The log as it was read: counts, held-out cases and settings.
 struct LogInput {
     counts: Counts,
     cases: Vec<Case>,

@@ -1,4 +1,4 @@
-//! What `count`, `counts` and `learn` share: how a log is read, and how its errors are shown.
+//! Shared by `count`, `counts` and `learn`: reading a log, and showing its errors.
 
 use crate::error::{Error, Result};
 use crate::{interrupt, output, progress};
@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a log is read.
+/// Options for reading a log.
 #[derive(clap::Args)]
 pub struct LogArguments {
     /// Files or patterns such as 'log/*.csv.gz', or - for standard input: CSV, TSV, lines of JSON (each may be compressed by gzip or zstd), Parquet
@@ -101,7 +101,7 @@ pub struct LogArguments {
     threads: usize,
 }
 
-/// How many steps `--dry-run` shows.
+/// The number of steps that `--dry-run` shows.
 const SHOWN_STEPS: usize = 10;
 
 impl LogArguments {
@@ -121,7 +121,7 @@ impl LogArguments {
         &self.logs
     }
 
-    /// Whether to show the log only.
+    /// True if the log is only shown.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
     }
@@ -182,7 +182,7 @@ fn read_with(read: impl FnOnce(&LogProgress) -> backsweep_log::Result<Log>) -> R
     Ok(log)
 }
 
-/// What the library says, with the flags of this command.
+/// The messages of the library, with the flags of this command.
 pub fn texts(words: &[Wording]) -> Vec<String> {
     words.iter().map(|words| words.message(flags)).collect()
 }

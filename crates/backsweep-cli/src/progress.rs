@@ -42,7 +42,7 @@ const UNITS_PER_SECOND: f64 = 1000.0;
 /// The progress of experiments.
 pub struct ExperimentProgress {
     bar: ProgressBar,
-    /// Whether to print a line per setting where there is no bar.
+    /// True to print a line per setting where there is no bar.
     verbose: bool,
     n_settings: AtomicUsize,
     n_done: AtomicUsize,

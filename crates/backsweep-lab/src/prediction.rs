@@ -66,7 +66,7 @@ impl Work for Prediction {
         let initial = root_mean_square(exact);
         if initial == 0.0 {
             return Err(Error::new(
-                "the values of this circle are all 0, so errors cannot be normalised; use an instance whose rewards differ",
+                "the values of this circle are all 0, so errors cannot be normalized; use an instance whose rewards differ",
             ));
         }
         let mut random = Random::stream(seed, &[self.stream, u64::from(run), 0]);

@@ -11,11 +11,11 @@ pub struct PublishedError {
     pub task: u32,
     /// The constant step size, or the decay rate.
     pub parameter: f64,
-    /// Normalised error of TD(0) with a constant step size.
+    /// Normalized error of TD(0) with a constant step size.
     pub td_constant: f64,
-    /// Normalised error of TD(0) with a decaying step size.
+    /// Normalized error of TD(0) with a decaying step size.
     pub td_decaying: f64,
-    /// Normalised error of one small backup per step; it has no parameter, so it is the same in every row.
+    /// Normalized error of one small backup per step; it has no parameter, so it is the same in every row.
     pub small_backups: f64,
 }
 

@@ -84,7 +84,7 @@ pub struct Row {
     pub key: SettingKey,
     /// The run's number, from 0.
     pub run: u32,
-    /// The plotted quantity: the mean discounted return of an episode (control), the mean normalised error (prediction), or the
+    /// The plotted quantity: the mean discounted return of an episode (control), the mean normalized error (prediction), or the
     /// backups of an update cycle (cost).
     pub score: f64,
     /// Episodes done; 0 where there are none.

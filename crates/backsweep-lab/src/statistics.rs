@@ -10,7 +10,7 @@ const RESAMPLINGS: usize = 2000;
 /// The statistics of one setting. All rows belong to this setting, and there is at least one.
 ///
 /// The bootstrap draws from a stream that depends only on the setting's name, so the interval depends only on the rows.
-pub fn summarise(key: &SettingKey, rows: &[Row]) -> Summary {
+pub fn summarize(key: &SettingKey, rows: &[Row]) -> Summary {
     let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
     let mut sorted = scores.clone();
     sorted.sort_by(f64::total_cmp);
@@ -47,7 +47,7 @@ pub fn deviation(numbers: &[f64]) -> f64 {
     (numbers.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (numbers.len() - 1) as f64).sqrt()
 }
 
-/// The quantile of sorted numbers, interpolated between neighbours; NaN for none.
+/// The quantile of sorted numbers, interpolated between neighbors; NaN for none.
 pub fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = p * last as f64;

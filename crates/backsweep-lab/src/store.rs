@@ -5,7 +5,7 @@
 
 use crate::manifest::Manifest;
 use crate::result::{CsvRecord, Results, Row, SettingKey, Summary, Timing, from_csv, to_csv};
-use crate::statistics::summarise;
+use crate::statistics::summarize;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -174,7 +174,7 @@ impl Store {
     pub fn summaries(&self) -> Vec<Summary> {
         self.done
             .iter()
-            .map(|(&place, (rows, _))| summarise(&self.manifest.settings[place].key, rows))
+            .map(|(&place, (rows, _))| summarize(&self.manifest.settings[place].key, rows))
             .collect()
     }
 

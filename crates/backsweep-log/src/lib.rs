@@ -59,3 +59,8 @@ pub use read::parallel::ReadObserver;
 pub use read::typed::{ColumnChunk, ColumnValues, Dictionary};
 pub use spec::{EndRule, FinalRewards, Spec};
 pub use wording::{SpecField, SpecNames, Wording};
+
+/// The example of the crate's README is compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct LogReadme;

@@ -4,7 +4,7 @@ use crate::{Label, Mdp, MdpBuilder, Result, Rewards, SUM_SLACK};
 use std::borrow::Cow;
 
 impl Mdp {
-    /// The same model with a self-loop without reward at every state that has no choice, and with one extra state, labelled
+    /// The same model with a self-loop without reward at every state that has no choice, and with one extra state, labeled
     /// `end`, that takes the probability of ending; and a description of what was added.
     pub(super) fn completed(&self) -> (Cow<'_, Mdp>, Vec<String>) {
         let n_terminal = self.choices.windows(2).filter(|pair| pair[0] == pair[1]).count();
@@ -20,7 +20,7 @@ impl Mdp {
         let end = self.n_states() as u32;
         if ends {
             warnings.push(format!(
-                "state {end}, labelled 'end', was added: it takes the probability with which episodes end"
+                "state {end}, labeled 'end', was added: it takes the probability with which episodes end"
             ));
         }
         (Cow::Owned(self.with_loops(ends)), warnings)

@@ -204,10 +204,10 @@ impl fmt::Display for RawMessage<'_> {
                 known => write!(f, "no rewards are called '{name}'; expected one of: {}", list(known)),
             },
             Error::UnknownLabel { found, known } if known.is_empty() => {
-                write!(f, "no states are labelled '{found}', and none has this name: the model has no labels")
+                write!(f, "no states are labeled '{found}', and none has this name: the model has no labels")
             }
             Error::UnknownLabel { found, known } => {
-                write!(f, "no states are labelled '{found}'; expected one of: {}", list(known))
+                write!(f, "no states are labeled '{found}'; expected one of: {}", list(known))
             }
             Error::UnknownState { found, n_states } => {
                 let states = if *n_states == 1 { "state" } else { "states" };

@@ -220,8 +220,8 @@ impl Mdp {
     /// # Errors
     /// If there is no such label or state (the message lists the labels), or the states do not ascend or exist.
     pub fn label(&self, name: &str) -> Result<Cow<'_, [u32]>> {
-        let labelled = self.labels.iter().find(|label| label.name == name).map(|label| &label.states);
-        if let Some(states) = labelled.or((name == INIT && !self.initial.is_empty()).then_some(&self.initial))
+        let labeled = self.labels.iter().find(|label| label.name == name).map(|label| &label.states);
+        if let Some(states) = labeled.or((name == INIT && !self.initial.is_empty()).then_some(&self.initial))
         {
             self.check_states(&format!("label '{name}'"), states)?;
             return Ok(Cow::Borrowed(states));

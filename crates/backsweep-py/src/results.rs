@@ -114,7 +114,7 @@ impl ModelArrays {
     }
 }
 
-/// What an agent has seen, as `backsweep.Model`.
+/// The observations of an agent, as `backsweep.Model`.
 pub fn model_object<'py>(py: Python<'py>, learner: &NamedAgent) -> PyResult<Bound<'py, PyAny>> {
     let (agent, mut arrays) = (&learner.agent, ModelArrays::default());
     let model = agent.model();

@@ -11,7 +11,7 @@
 //!
 //! 1. lower ≤ V + ε/100 and V − ε/100 ≤ upper;
 //! 2. if the result says that it converged: upper − lower ≤ 2ε, and the policy's own value is within ε of the bound that it
-//!    has to attain (lower when maximising, upper when minimising).
+//!    has to attain (lower when maximizing, upper when minimizing).
 //!
 //! # How
 //! The check computes enclosures [a, b] of V of its own, with the claimed values and policy as a first guess, and enclosures of
@@ -31,7 +31,7 @@
 //! - l ≤ T_π l then gives l ≤ V_π, because l(s) ≤ E[rewards of n steps] + E[l(X_n)], and the last term goes to the value of
 //!   where π leaves to;
 //! - for a maximum, u ≥ T_c u for *every* choice c gives u ≥ V_σ for every policy σ that leaves for certain, likewise. With
-//!   end components merged, every policy leaves when a probability is maximised or minimised; for total rewards those that do
+//!   end components merged, every policy leaves when a probability is maximized or minimized; for total rewards those that do
 //!   not leave count as infinite and were handled by the graph. So [l, u] encloses V; minima are the same with signs changed;
 //! - w is not an exact fixed point, so l = w − e and u = w + e, where e adds up the error of every step along the way: e is
 //!   about four times the error of a step plus the mean of e over what follows, for the slowest choice that is nearly best.
@@ -70,3 +70,8 @@ mod undiscounted;
 pub use claims::{Report, Verification, verify};
 pub use fingerprint::fingerprint;
 pub use result::{ParseError, ResultFile};
+
+/// The example of the crate's README is compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct VerifyReadme;

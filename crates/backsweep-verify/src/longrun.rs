@@ -1,6 +1,6 @@
 //! Enclosures of what never has to end: the reward per step in the long run, and totals until the episode ends.
 //!
-//! Everything is maximised; for a minimum rewards change their signs. For any numbers v, no policy within an end component
+//! Everything is maximized; for a minimum rewards change their signs. For any numbers v, no policy within an end component
 //! earns more per step than the largest `reward + mean v after - v before` of a choice in it, and the policy that takes the
 //! best choice by that measure earns at least the smallest over its own: v telescopes over a long run. A few sweeps of value
 //! iteration (averaged with the old values, against periodicity) bring the two together.

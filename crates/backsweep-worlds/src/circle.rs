@@ -1,4 +1,4 @@
-//! The circle tasks of section 5.1: ten states in a circle, steps to a neighbour only, no actions.
+//! The circle tasks of section 5.1: ten states in a circle, steps to a neighbor only, no actions.
 
 use crate::{Error, Result};
 use backsweep::{Next, Random, State};
@@ -58,7 +58,7 @@ impl Circle {
         Ok(Self { counter_clockwise, clockwise_reward })
     }
 
-    /// An instance drawn as the paper says: a number in [0, 1) for each neighbour, divided by their sum.
+    /// An instance drawn as the paper says: a number in [0, 1) for each neighbor, divided by their sum.
     pub fn random_instance(random: &mut Random) -> [f64; N_STATES] {
         [(); N_STATES].map(|()| {
             loop {

@@ -12,7 +12,7 @@ pub enum Law {
     /// (blocked: none), then forward or backward one cell at a time up to the last free cell. (The task of the paper's
     /// Figure 2; the rule near walls reproduces its four panels: Departure 22.)
     Fifteen,
-    /// With probability `intended` the intended neighbour, else one of the four neighbours, each equally likely; blocked
+    /// With probability `intended` the intended neighbor, else one of the four neighbors, each equally likely; blocked
     /// means stay.
     Four {
         /// From 0 to 1. The conference version writes 0.8; its figure fits 0.6.
@@ -60,11 +60,11 @@ impl Law {
                 outcomes.iter_mut().for_each(|(_, p)| *p /= 15.0);
             }
             Self::Four { intended } => {
-                let neighbour = |direction| maze.neighbour(cell, direction).unwrap_or(cell);
-                let ahead = neighbour(COMPASS[facing]);
+                let neighbor = |direction| maze.neighbor(cell, direction).unwrap_or(cell);
+                let ahead = neighbor(COMPASS[facing]);
                 add(&mut outcomes, ahead, 0.0);
                 for direction in COMPASS {
-                    add(&mut outcomes, neighbour(direction), 0.25);
+                    add(&mut outcomes, neighbor(direction), 0.25);
                 }
                 // Quarters add up without rounding, so that a cell to which all four lead gets exactly the rest.
                 for (cell, p) in &mut outcomes {
@@ -92,7 +92,7 @@ fn displaced(maze: &Maze, mut cell: Cell, facing: usize, lateral: i32, forward: 
     ];
     for (n, direction) in steps {
         for _ in 0..n.abs() {
-            match maze.neighbour(cell, direction) {
+            match maze.neighbor(cell, direction) {
                 Some(next) => cell = next,
                 None => break,
             }

@@ -229,7 +229,7 @@ impl Maze {
     }
 
     /// The cell one step away, or `None` if that is a wall or outside.
-    pub fn neighbour(&self, cell: Cell, (down, right): (isize, isize)) -> Option<Cell> {
+    pub fn neighbor(&self, cell: Cell, (down, right): (isize, isize)) -> Option<Cell> {
         let row = cell.row.checked_add_signed(down)?;
         let next = Cell { row, column: cell.column.checked_add_signed(right)? };
         (self.kind(next) != CellKind::Wall).then_some(next)

@@ -1,4 +1,4 @@
-//! What is measured is what it claims to be.
+//! Measurements measure the world, the algorithm and the values that they name.
 
 mod measurements;
 mod queues_in_the_maze;

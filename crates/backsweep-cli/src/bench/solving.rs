@@ -113,7 +113,7 @@ struct Bench {
     runs: u32,
     /// Bytes per nanosecond.
     streaming: f64,
-    /// Whether rows are printed as they are measured.
+    /// True if rows are printed as they are measured.
     table: bool,
 }
 

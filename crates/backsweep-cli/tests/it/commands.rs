@@ -87,7 +87,7 @@ fn a_run_leaves_tables_figures_and_a_report() {
     let out = folder.join("out/small");
     let report = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(report.contains("A small maze") && report.contains("<svg"));
-    assert!(report.contains("small-maze-corner-title") && report.contains("Colours are the optimal values"));
+    assert!(report.contains("small-maze-corner-title") && report.contains("Colors are the optimal values"));
     let names: Vec<String> =
         fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     for ending in [".svg", ".png", "rows.csv", "timing.csv", "summary.csv"] {

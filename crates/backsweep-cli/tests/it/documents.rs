@@ -80,7 +80,7 @@ fn blocks(page: &str) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// Whether `shown` is what was printed: blanks count as one, `...` stands for anything, within a line or for lines.
+/// Returns true if `shown` is what was printed: blanks count as one, `...` stands for anything, within a line or for lines.
 fn shows(shown: &[String], printed: &[String]) -> bool {
     let Some((first, rest)) = shown.split_first() else { return printed.is_empty() };
     if first == "..." {

@@ -254,7 +254,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// What a policy decided is the log from which the next one is learned.
+/// The decisions of a policy are the log from which the next one is learned.
 #[test]
 fn a_policy_decides_for_rows_and_logs_its_answers() {
     let folder = folder("decide");

@@ -160,7 +160,7 @@ fn errors_are_one_line_that_helps() {
     let folder = Folder::new("errors");
     assert_eq!(
         folder.error("m.tra --reach gaol"),
-        "backsweep: m.tra: no states are labelled 'gaol'; expected one of: goal, trap, middle, init"
+        "backsweep: m.tra: no states are labeled 'gaol'; expected one of: goal, trap, middle, init"
     );
     let several = [
         ("m.tra", "no objective given; expected --discount G"),
@@ -301,7 +301,7 @@ fn tables_have_labels_and_any_state_is_a_goal() {
     assert_eq!(folder.values("l.csv --reach attic --avoid warm")[0], 0.5);
     let message = folder.error("l.csv --reach lihgt");
     assert!(
-        message.contains("no states are labelled 'lihgt'; expected one of: warm, light, init"),
+        message.contains("no states are labeled 'lihgt'; expected one of: warm, light, init"),
         "{message}"
     );
     // Written and read again, they are the same.

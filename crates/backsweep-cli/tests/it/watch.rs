@@ -212,7 +212,7 @@ mod terminal {
         }
     }
 
-    /// Whether the last cursor command shows the cursor.
+    /// Returns true if the last cursor command shows the cursor.
     fn has_cursor(shown: &str) -> bool {
         shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l")
     }

@@ -62,7 +62,7 @@ impl Model {
     }
 
     /// Takes back one transition that was [`record`](Self::record)ed, as if it had never happened.
-    /// What was recorded can be taken back in any order: sums have 106 bits and know how much they
+    /// Recorded observations can be undone in any order: sums have 106 bits and know how much they
     /// have rounded away, and nothing remains after the last one.
     ///
     /// # Complexity

@@ -55,7 +55,7 @@ pub struct Axis {
 pub struct Series {
     /// Name in the legend; series with the same name share an entry.
     pub label: String,
-    /// Its colour.
+    /// Its color.
     pub paint: Paint,
     /// The line that joins the points, if any.
     pub line: Option<LineStyle>,
@@ -97,12 +97,12 @@ pub struct Point {
     pub high: f64,
 }
 
-/// A colour that is readable on light and dark backgrounds.
+/// A color that is readable on light and dark backgrounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// The colour of the text: black on a light background, near white on a dark one.
+    /// The color of the text: black on a light background, near white on a dark one.
     Ink,
-    /// A fixed colour, `#rrggbb`.
+    /// A fixed color, `#rrggbb`.
     Hex(&'static str),
 }
 
@@ -117,7 +117,7 @@ pub enum LineStyle {
     Dotted,
 }
 
-/// The marker of a point. Methods differ in it as well as in colour.
+/// The marker of a point. Methods differ in it as well as in color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A disc.

@@ -1,4 +1,4 @@
-//! A [`Chart`] as SVG. Colours that depend on the paper carry a class (`ink`, `soft`, `grid`, `paper`), so that a
+//! A [`Chart`] as SVG. Colors that depend on the paper carry a class (`ink`, `soft`, `grid`, `paper`), so that a
 //! page can restyle them for dark mode; on its own, the file is drawn on white.
 
 use super::chart::{Chart, LineStyle, Mark, Paint, Panel, Point, Series, SeriesShape};
@@ -70,7 +70,7 @@ pub fn text(out: &mut String, (x, y): (f64, f64), anchor: &str, size: f64, class
     );
 }
 
-/// A centred line of text, made smaller and, if need be, shortened until it fits into `room`.
+/// A centered line of text, made smaller and, if need be, shortened until it fits into `room`.
 fn fitted(out: &mut String, middle: (f64, f64), size: f64, content: &str, room: f64) {
     let size = (size * room / width(content, size).max(1.0)).clamp(size * 0.7, size);
     let size = (size * 10.0).floor() / 10.0;
@@ -280,7 +280,7 @@ fn stroke(out: &mut String, (x0, y0): (f64, f64), (x1, y1): (f64, f64), class: &
     );
 }
 
-/// Class and colour of an area.
+/// Class and color of an area.
 fn paint(paint: Paint) -> (&'static str, &'static str) {
     match paint {
         Paint::Ink => (" class=\"ink\"", INK),
@@ -288,7 +288,7 @@ fn paint(paint: Paint) -> (&'static str, &'static str) {
     }
 }
 
-/// Class and colour of a stroke.
+/// Class and color of a stroke.
 fn stroke_paint(paint: Paint) -> (&'static str, &'static str) {
     match paint {
         Paint::Ink => (" class=\"ink-line\"", INK),

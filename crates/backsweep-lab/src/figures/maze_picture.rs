@@ -33,7 +33,7 @@ impl MazeOverlay {
     }
 }
 
-/// The picture of `maze` alone, with values as colours and the best actions as arrows, where known.
+/// The picture of `maze` alone, with values as colors and the best actions as arrows, where known.
 pub fn maze_svg(id: &str, title: &str, maze: &Maze, solved: &MazeOverlay) -> String {
     let cell = (780.0 / maze.n_columns() as f64).min(620.0 / maze.n_rows() as f64).clamp(4.0, 26.0);
     let mut body = String::new();
@@ -165,7 +165,7 @@ fn grid(out: &mut String, maze: &Maze, solved: &MazeOverlay, size: f64, (left, t
     }
 }
 
-/// A white letter on a coloured cell, on light and dark paper alike.
+/// A white letter on a colored cell, on light and dark paper alike.
 fn letter_on(out: &mut String, (x, y): (f64, f64), size: f64, letter: &str) {
     let base = y + size * 0.36;
     let _ = writeln!(

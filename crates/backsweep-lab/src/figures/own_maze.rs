@@ -31,7 +31,7 @@ pub fn figure(results: &Results, experiment: &str, info: &MazeInfo) -> Option<Fi
         let (low, high, discount) = (number(low, 2), number(high, 2), info.discount);
         let _ = write!(
             caption,
-            " Colours are the optimal values, from {low} (light) to {high} (dark), and arrows the optimal actions, computed \
+            " Colors are the optimal values, from {low} (light) to {high} (dark), and arrows the optimal actions, computed \
              from the true probabilities at discount {discount}: what learning can reach."
         );
     }

@@ -1,5 +1,5 @@
-//! One colour and one mark per method, the same in every picture. The colours are those of Okabe and Ito,
-//! which colour-blind readers can distinguish, plus two in the same spirit; marks differ as well.
+//! One color and one mark per method, the same in every picture. The colors are those of Okabe and Ito,
+//! which color-blind readers can distinguish, plus two in the same spirit; marks differ as well.
 
 use super::chart::{Mark, Paint};
 use crate::method::Method;
@@ -9,7 +9,7 @@ use backsweep_baselines::{MOORE_ATKESON, PENG_WILLIAMS, VALUE_ITERATION, WIERING
 /// The looks of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Its colour.
+    /// Its color.
     pub paint: Paint,
     /// Its marker.
     pub mark: Mark,

@@ -20,14 +20,14 @@ pub fn png(svg: &str, zoom: f32) -> Result<Vec<u8>> {
     encoded(&canvas).map_err(|error| Error::new(error.to_string()))
 }
 
-/// Flat colours and repeated shapes compress best unfiltered: a file is about a third smaller.
+/// Flat colors and repeated shapes compress best unfiltered: a file is about a third smaller.
 fn encoded(canvas: &tiny_skia::Pixmap) -> std::result::Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, canvas.width(), canvas.height());
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::High);
     encoder.set_filter(png::Filter::NoFilter);
-    // Every document begins with its background, so every pixel is opaque and its colour needs no conversion.
+    // Every document begins with its background, so every pixel is opaque and its color needs no conversion.
     let rgb: Vec<u8> =
         canvas.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let mut writer = encoder.write_header()?;

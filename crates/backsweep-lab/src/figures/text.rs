@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-/// DejaVu Sans, reduced to Latin, Greek, Cyrillic and a few symbols; licence in `LICENSE.DejaVu`.
+/// DejaVu Sans, reduced to Latin, Greek, Cyrillic and a few symbols; license in `LICENSE.DejaVu`.
 pub const FONT: &[u8] = include_bytes!("DejaVuSans-subset.ttf");
 
 /// The fonts to use, widest first, so that text never outgrows the room measured for it.

@@ -15,15 +15,15 @@ const DEFAULT_WIDTH: usize = 80;
 pub struct Style {
     /// The most characters in a line.
     pub width: usize,
-    /// True if to use colour.
+    /// True if to use color.
     pub color: bool,
 }
 
 impl Style {
-    /// Lines of 80 characters without colour.
+    /// Lines of 80 characters without color.
     pub const PLAIN: Style = Style { width: DEFAULT_WIDTH, color: false };
 
-    /// As wide as the terminal, with colour unless `NO_COLOR` is set or the terminal is dumb; plain
+    /// As wide as the terminal, with color unless `NO_COLOR` is set or the terminal is dumb; plain
     /// lines in a pipe.
     pub fn of_stdout() -> Self {
         if !std::io::stdout().is_terminal() {
@@ -94,7 +94,7 @@ pub fn verbose(verdicts: &[Verdict], style: Style) -> String {
     text
 }
 
-/// Green, red or grey, as terminals number them.
+/// Green, red or gray, as terminals number them.
 fn color(finding: Finding) -> u8 {
     match finding {
         Finding::Holds => 32,

@@ -1,7 +1,7 @@
 //! Result files can be read back, and an incomplete last line is skipped.
 
 use backsweep_lab::result::{Row, SettingKey, Summary, Timing, Unit, from_csv, to_csv};
-use backsweep_lab::statistics::summarise;
+use backsweep_lab::statistics::summarize;
 
 fn key(cycles: Option<u32>, parameter: Option<f64>) -> SettingKey {
     let [experiment, task] = ["fig3", "fifteen"].map(str::to_owned);
@@ -25,7 +25,7 @@ fn rows() -> Vec<Row> {
 fn files_read_back_as_they_were() {
     let rows = rows();
     assert_eq!(from_csv::<Row>(&to_csv(&rows)).unwrap(), rows);
-    let summaries = vec![summarise(&key(None, Some(0.02)), &rows), summarise(&key(None, None), &rows[..1])];
+    let summaries = vec![summarize(&key(None, Some(0.02)), &rows), summarize(&key(None, None), &rows[..1])];
     assert_eq!(from_csv::<Summary>(&to_csv(&summaries)).unwrap(), summaries);
     let timings = vec![Timing {
         key: key(Some(1), None),

@@ -477,7 +477,7 @@ fn checks_name_state_and_choice() {
     mdp_of_one.replace_row(0, &[0, 0], &[0.5, 0.25]).unwrap();
     assert_eq!(mdp_of_one.row(0), (&[0, 0][..], &[0.5, 0.25][..]));
     let unknown = mdp.label("gaol").unwrap_err().to_string();
-    assert_eq!(unknown, "no states are labelled 'gaol'; expected one of: goal");
+    assert_eq!(unknown, "no states are labeled 'gaol'; expected one of: goal");
     assert_eq!(
         mdp.expected_rewards(Some("s")).unwrap_err().to_string(),
         "no rewards are called 's'; expected one of: r"

@@ -260,7 +260,7 @@ impl FunctionModel {
         Ok(self.lock()?.functions.start.clone())
     }
 
-    /// The known part as a model. States of the frontier are terminal, and labelled.
+    /// The known part as a model. States of the frontier are terminal, and labeled.
     fn model(&self, py: Python<'_>) -> PyResult<KnownModel> {
         let explored = self.lock()?;
         let Explored { functions, part, discount } = &*explored;

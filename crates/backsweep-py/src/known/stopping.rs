@@ -44,10 +44,10 @@ impl Stopping {
         asked.1.is_some()
     }
 
-    /// Why the work was stopped, if it was.
+    /// Returns the reason why the work was stopped, if it was.
     ///
     /// # Errors
-    /// What a signal handler raised, unless it was Ctrl-C.
+    /// The exception that a signal handler raised, unless it was Ctrl-C.
     pub fn reason(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
         let raised = self.asked.lock().ok().and_then(|mut asked| asked.1.take());
         match raised {

@@ -60,7 +60,7 @@ impl GridWorld {
         let now = self.cells_of(CellKind::Start).map(|cell| to[cell]).min().unwrap_or(FAR);
         let through = |cell: usize| {
             let into = self.before(cell).map(|before| from[before]).min().unwrap_or(FAR);
-            let out = self.neighbours(cell).map(|next| to[next]).min().unwrap_or(FAR);
+            let out = self.neighbors(cell).map(|next| to[next]).min().unwrap_or(FAR);
             into.saturating_add(out).saturating_add(2)
         };
         let walls = self.cells_of(CellKind::Wall).map(|cell| (through(cell), cell));
@@ -78,7 +78,7 @@ impl GridWorld {
     }
 
     /// The cells to which actions of a cell point, walls included.
-    fn neighbours(&self, cell: usize) -> impl Iterator<Item = usize> {
+    fn neighbors(&self, cell: usize) -> impl Iterator<Item = usize> {
         self.rules.directions(cell).iter().filter_map(move |&direction| self.beside(cell, direction))
     }
 
@@ -105,7 +105,7 @@ impl GridWorld {
 
     /// Steps from the nearest start to every cell; FAR if there is no path.
     fn distances_from_start(&self) -> Vec<usize> {
-        self.distances(CellKind::Start, &[], |cell| self.neighbours(cell))
+        self.distances(CellKind::Start, &[], |cell| self.neighbors(cell))
     }
 
     fn distances<I: Iterator<Item = usize>>(
@@ -141,7 +141,7 @@ impl GridWorld {
             let bits = best(cell);
             let chosen = (0..EIGHT_DIRECTIONS.len()).filter(|k| bits & 1 << k > 0);
             let by_policy = chosen.filter_map(|k| self.beside(cell, EIGHT_DIRECTIONS[k])).find(is_free);
-            let by_distance = || self.neighbours(cell).filter(is_free).min_by_key(|&next| to_goal[next]);
+            let by_distance = || self.neighbors(cell).filter(is_free).min_by_key(|&next| to_goal[next]);
             let Some(next) = by_policy.or_else(by_distance) else { break };
             cell = next;
             path.push(cell);
@@ -151,7 +151,7 @@ impl GridWorld {
 
     /// The cells from wall to wall at a right angle to a step; for a diagonal step, the cell alone.
     fn passage(&self, cell: usize, next: usize) -> Vec<usize> {
-        if !self.neighbours(next).any(|back| back == cell) {
+        if !self.neighbors(next).any(|back| back == cell) {
             return vec![cell];
         }
         let is_across = cell.abs_diff(next) == self.n_columns(); // a step north or south

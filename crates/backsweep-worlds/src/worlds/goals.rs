@@ -7,7 +7,7 @@ use crate::table::{TabularWorld, end, to};
 use crate::world::World;
 use backsweep::planner::Outcome;
 
-/// Four rooms in a square of this odd side (5 or more), with one door between neighbours (Sutton, Precup & Singh 1999): from one
+/// Four rooms in a square of this odd side (5 or more), with one door between neighbors (Sutton, Precup & Singh 1999): from one
 /// corner to the other. A move slips with probability 1/3, in each other direction with the same.
 pub fn rooms(side: usize) -> World {
     let (middle, doors) = (side / 2, [side / 4, side - 1 - side / 4]);

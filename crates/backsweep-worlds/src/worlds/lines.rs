@@ -19,7 +19,7 @@ pub fn river_swim(n: usize) -> World {
 }
 
 /// The share of time that an agent which always swims right spends in the last state, where each step gives 1. Flows between
-/// neighbours balance: π(s) · P(s → s+1) = π(s+1) · P(s+1 → s).
+/// neighbors balance: π(s) · P(s → s+1) = π(s+1) · P(s+1 → s).
 fn gain_of_right(n: usize) -> f64 {
     let (mut weight, mut sum) = (1.0, 1.0);
     for s in 0..n - 1 {

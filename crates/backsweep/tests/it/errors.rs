@@ -163,7 +163,7 @@ fn numbers_beyond_the_promised_range_are_refused() {
 }
 
 #[test]
-fn probabilities_within_rounding_are_normalised() {
+fn probabilities_within_rounding_are_normalized() {
     let mut model = Model::with_states([1, 1]).unwrap();
     let third = |next| Outcome { probability: 0.333333333333, reward: 3.0, next };
     let pair = model.set_outcomes(State(0), Action(0), &[third(on(0)), third(on(1)), third(on(1))]).unwrap();

@@ -121,17 +121,17 @@ impl Sweeping<Reversed> {
         self.queue.set_above(self.settings.threshold, state, (v - u).abs()); // l.11, 12, 21, 22
     }
 
-    /// Finds the best pair of a state and the second; among equally good ones `favoured` comes
+    /// Finds the best pair of a state and the second; among equally good ones `favored` comes
     /// first, then the order of actions decides.
     #[cold]
     #[inline(never)]
-    fn find_greedy(&mut self, model: &Model, state: u32, favoured: usize) {
-        let (mut best, mut highest) = (favoured, self.values.pairs[favoured].q);
+    fn find_greedy(&mut self, model: &Model, state: u32, favored: usize) {
+        let (mut best, mut highest) = (favored, self.values.pairs[favored].q);
         let mut second = f64::NEG_INFINITY;
         for slot in model.slots(state) {
             let value = &mut self.values.pairs[slot];
             value.scale = value.scale.abs();
-            if slot == favoured {
+            if slot == favored {
                 continue;
             }
             if value.q > highest {

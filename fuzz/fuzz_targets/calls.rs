@@ -93,7 +93,7 @@ impl Pair {
         let row = self.rows.entry((s, a)).or_default();
         let known = row.weights.get(&key).copied().unwrap_or(0) as f64 / UNITS;
         let recorded = row.weight_to(key.0);
-        // Rewards are kept as a sum: taking back a wrong one cannot always be detected, and is not tried.
+        // Rewards are kept as a sum: undoing a wrong one cannot always be detected, and is not tried.
         if sign < 0.0 && known < -weight && recorded >= -weight {
             return;
         }

@@ -110,7 +110,7 @@ class Agent:
         terminated: bool = False,
         truncated: bool = False,
     ) -> None:
-        """Take back one observed step, as if it had never happened.
+        """Undo one observed step, as if it had never happened.
 
         Args:
             state: the state before the step.

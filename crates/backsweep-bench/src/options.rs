@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The options of `backsweep bench`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct BenchOptions {
-    /// Planners to measure: names, or `all`; `reversed` stands for reversed_full_backups, `small` for small_backups
+    /// Planners to measure: names, or 'all'; 'reversed' stands for reversed_full_backups, 'small' for small_backups
     #[arg(long, value_delimiter = ',', default_value = "reversed,small")]
     pub planner: Vec<String>,
     /// Queues to measure: exact, bucket

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Count the transitions and rewards in a log of decisions
 ///
 /// A row of a log is one step of a case: case, order, state, action and reward. Columns that you do not name are guessed from
-/// their usual names, and the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/counts.md.
+/// their usual names, and the guess is printed. Counts are whole numbers and add up: see 'backsweep counts' and docs/counts.md.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   backsweep count 'log/*.csv.gz' --case stay --order t --state ward,sofa:5 --action dose --out counts.csv

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 
 /// Decide with a learned policy, for one state or for rows of JSON from standard input
 ///
-/// Each answer is the row with `state`, `action` and `propensity`, the probability with which the action was drawn, as one line of
-/// JSON. In a state without support `action` is null and `refused` says why.
+/// Each answer is the row with 'state', 'action' and 'propensity', the probability with which the action was drawn, as one line of
+/// JSON. In a state without support 'action' is null and 'refused' says why.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   backsweep decide report --state ward=A,sofa=7
   backsweep decide report --log answers.jsonl <rows.jsonl")]
 pub struct DecideArguments {
-    /// The policy.json that `backsweep learn --out FOLDER` wrote, or the folder
+    /// The policy.json that 'backsweep learn --out FOLDER' wrote, or the folder
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
@@ -28,7 +28,7 @@ pub struct DecideArguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Append every answer to this file; `backsweep learn --propensity propensity` reads it
+    /// Append every answer to this file; 'backsweep learn --propensity propensity' reads it
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }

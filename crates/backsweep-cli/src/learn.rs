@@ -23,7 +23,7 @@ pub struct LearnArguments {
     #[command(flatten)]
     log: LogArguments,
 
-    /// LOG names files of counts, as `backsweep count` writes them
+    /// LOG names files of counts, as 'backsweep count' writes them
     #[arg(long)]
     counts: bool,
 
@@ -63,7 +63,7 @@ pub struct LearnArguments {
     #[arg(long, requires = "out")]
     overwrite: bool,
 
-    /// Also write an agent that can continue learning; `backsweep solve` and Python's Agent.load read it
+    /// Also write an agent that can continue learning; 'backsweep solve' and Python's Agent.load read it
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
 

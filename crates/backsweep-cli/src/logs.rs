@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Options for reading a log.
 #[derive(clap::Args)]
 pub struct LogArguments {
-    /// Files or patterns such as 'log/*.csv.gz', or - for standard input: CSV, TSV, lines of JSON (each may be compressed by gzip or zstd), Parquet
+    /// Files or patterns such as 'log/*.csv.gz', or - for standard input: CSV, TSV, lines of JSON (each may be compressed with gzip or zstd), Parquet
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<String>,
 
@@ -60,7 +60,7 @@ pub struct LogArguments {
     #[arg(long, value_name = "COLUMN")]
     truncated: Option<String>,
 
-    /// The column with the probability with which the logged action was taken; `learn` uses it in place of the shares in the log
+    /// The column with the probability with which the logged action was taken; 'learn' uses it in place of the shares in the log
     #[arg(long, value_name = "COLUMN")]
     propensity: Option<String>,
 

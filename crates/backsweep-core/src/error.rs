@@ -101,7 +101,7 @@ errors! {
         /// The sum found.
         found: f64,
     } => "probabilities of the outcomes of {action} in {state} sum to {found}; expected 1 (within 1e-9)";
-    /// More was taken back than was recorded.
+    /// More was undone than was recorded.
     NotRecorded {
         /// The state of the transition.
         state: State,
@@ -112,7 +112,7 @@ errors! {
         /// The recorded weight.
         recorded: f64,
     } => "cannot undo weight {taken} of {action} in {state}: only {recorded} was recorded for that outcome";
-    /// A reward was taken back that cannot have been recorded.
+    /// A reward was undone that cannot have been recorded.
     RewardNotRecorded {
         /// The state of the transition.
         state: State,

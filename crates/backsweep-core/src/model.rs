@@ -345,7 +345,7 @@ impl Model {
     /// The successors of a pair. Its probability is its weight divided by the pair's
     /// [`weight`](Self::weight).
     ///
-    /// Successors whose weight has been taken back to 0 are still listed.
+    /// Successors whose weight has fallen to 0 are still listed.
     ///
     /// # Complexity
     /// O(1) each.

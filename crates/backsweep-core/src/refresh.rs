@@ -107,7 +107,7 @@ impl RefreshSchedule {
         let exponent = |weight: f64| weight.to_bits() >> 52;
         let doubles = exponent(change.weight_after) > exponent(change.weight_before);
         // Below 8 there have been too few corrections for errors to add up, and in a large world
-        // most observations are of such pairs. Taking back most of a weight multiplies the rounding
+        // most observations are of such pairs. Undoing most of a weight multiplies the rounding
         // error of the rest.
         let is_due = doubles && (change.weight_after >= 8.0 || change.weight != 1.0)
             || change.weight_before > COLLAPSE_FACTOR * change.weight_after

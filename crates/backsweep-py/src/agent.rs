@@ -196,7 +196,7 @@ impl Agent {
         self.lock()?.observe(state, action, reward, next_state, terminated, truncated)
     }
 
-    /// Take back one observed step, as if it had never happened.
+    /// Undo one observed step, as if it had never happened.
     ///
     /// Args:
     ///     state: the state before the step.

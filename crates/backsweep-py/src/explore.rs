@@ -143,7 +143,7 @@ pub fn forgetting_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Op
 }
 
 impl NamedAgent {
-    /// Takes back one step that was observed. Nothing has changed if it fails.
+    /// Undoes one step that was observed. Nothing has changed if it fails.
     pub fn forget(
         &mut self,
         state: &Bound<'_, PyAny>,

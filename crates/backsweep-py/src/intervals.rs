@@ -54,7 +54,7 @@ fn shifted(model: &Model, bonuses: &ConfidenceBonuses, sign: f64) -> backsweep_m
         for (pair, bonus) in model.pairs(state).zip(&mut bonuses) {
             let weight = model.weight(pair);
             for next in model.successors(pair).filter(|next| next.weight > 0.0) {
-                // After weights were taken back, rounding may leave a sum slightly above the whole.
+                // After weights were undone, rounding may leave a sum slightly above the whole.
                 builder.add_arc(next.state.0, (next.weight / weight).min(1.0));
             }
             builder.end_choice();

@@ -61,7 +61,7 @@ impl Agent {
     /// The same agent, before its first observation, exploring and forgetting as [`Exploration`] says.
     ///
     /// # Errors
-    /// If a setting is out of range, settings are incompatible, or the planner is not one that can be built anew.
+    /// If a setting is out of range, settings are incompatible, or the planner cannot be rebuilt.
     pub fn with_exploration(self, exploration: Exploration) -> Result<Self> {
         let policy = match exploration.explore {
             Explore::EpsilonGreedy { epsilon } => EpsilonGreedy::new(epsilon)?,
@@ -223,7 +223,7 @@ impl Agent {
         Ok(self.update_planner(change))
     }
 
-    /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative. Returns
+    /// Learns from a transition that counts as `weight` observations, or undoes it if the weight is negative. Returns
     /// whether something was recorded.
     ///
     /// # Errors
@@ -236,7 +236,7 @@ impl Agent {
         Ok(self.update_planner(change))
     }
 
-    /// Learns from `n` transitions to one next state at once, or takes them back; see [`Model::add_counts`]. Returns whether
+    /// Learns from `n` transitions to one next state at once, or undoes them; see [`Model::add_counts`]. Returns whether
     /// something was recorded.
     ///
     /// # Errors
@@ -257,10 +257,10 @@ impl Agent {
         Ok(self.update_planner(change))
     }
 
-    /// Takes back one observed transition, as if it had never happened. O(1) amortized, but O(window) for an agent that
+    /// Undoes one observed transition, as if it had never happened. O(1) amortized, but O(window) for an agent that
     /// remembers a window.
     ///
-    /// Checks: a window knows every observation with its reward, so only one of those can be taken back. Otherwise the
+    /// Checks: a window knows every observation with its reward, so only one of those can be undone. Otherwise the
     /// pair must have led to this next state often enough; of its rewards only the sum is known (see [`Model::forget`]).
     ///
     /// # Errors

@@ -162,6 +162,39 @@ fn abridged_output_is_told_from_wrong_output() {
     assert!(!shows(&lines("...\nb"), &printed));
 }
 
+/// The files that the wheel installs next to the command: completions and manual pages.
+#[test]
+fn the_package_has_the_completions_and_manual_pages_of_this_command() {
+    let share = documents().join("../python/data/data/share");
+    let to = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let mut expected = Vec::new();
+    for (shell, path) in [
+        ("bash", "bash-completion/completions/backsweep"),
+        ("zsh", "zsh/site-functions/_backsweep"),
+        ("fish", "fish/vendor_completions.d/backsweep.fish"),
+    ] {
+        let script = text(&backsweep(Path::new("."), &to(&["completions", shell])).stdout);
+        expected.push((path.to_owned(), script));
+    }
+    let folder = std::env::temp_dir().join(format!("backsweep-pages-{}", std::process::id()));
+    assert!(backsweep(Path::new("."), &to(&["man", folder.to_str().unwrap()])).status.success());
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        expected.push((format!("man/man1/{name}"), std::fs::read_to_string(folder.join(&name)).unwrap()));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(expected.len() > 15, "{}", expected.len());
+    for (path, now) in expected {
+        let path = share.join(path);
+        if std::env::var_os("BACKSWEEP_UPDATE").is_some() {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, &now).unwrap();
+        }
+        let stored = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+        assert!(stored == now, "{} is not what the command writes; run scripts/update-help", path.display());
+    }
+}
+
 #[test]
 fn completions_and_manual_pages_know_every_command() {
     let folder = std::env::temp_dir().join(format!("backsweep-man-{}", std::process::id()));

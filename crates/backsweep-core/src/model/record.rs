@@ -1,4 +1,4 @@
-//! Writing a model: by transitions, which can be taken back, and by known probabilities.
+//! Writing a model: by transitions, which can be undone, and by known probabilities.
 
 use super::Model;
 use crate::store::{Sum, prefetch_run};
@@ -12,11 +12,11 @@ pub const MIN_WEIGHT: f64 = 1e-100;
 pub(super) const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
 /// The largest accepted distance from 1 of the sum of a pair's probabilities.
 const SUM_TOLERANCE: f64 = 1e-9;
-/// A remainder smaller than this fraction of a reward that was taken back may come from a sum of
+/// A remainder smaller than this fraction of a reward that was undone may come from a sum of
 /// rewards that the caller has rounded.
 const ROUNDING_FLOOR: f64 = 1.0 / (1u128 << 80) as f64;
 /// Weights of one pair must be so close together that its sum loses at most this fraction of any
-/// of them: everything recorded can then be taken back.
+/// of them: everything recorded can then be undone.
 const MAX_LOST: f64 = 1.0 / (1u64 << 20) as f64;
 
 /// The effect of [`Model::record`]: everything a planner needs to restore its values in constant time.
@@ -29,7 +29,7 @@ pub struct Change {
     /// The arc that changed and the state it leads to; `None` for a step that terminated.
     pub next: Option<(State, ArcId)>,
     /// The amount added to the weight of the pair (and of the arc); negative when a transition was
-    /// taken back.
+    /// undone.
     pub weight: f64,
     /// The amount added to the pair's sum of rewards.
     pub reward: f64,
@@ -39,7 +39,7 @@ pub struct Change {
     pub weight_after: f64,
 }
 
-/// A weight after adding `added`; 0 if only rounding remains after taking back.
+/// A weight after adding `added`; 0 if only rounding remains after undoing.
 #[inline]
 fn snap_to_zero(sum: Sum, added: f64) -> Sum {
     let is_nothing = added < 0.0 && (sum.high.abs() < MIN_WEIGHT || sum.may_be_zero());
@@ -61,7 +61,7 @@ impl Model {
         self.change(transition, 1.0, None)
     }
 
-    /// Takes back one transition that was [`record`](Self::record)ed, as if it had never happened.
+    /// Undoes one transition that was [`record`](Self::record)ed, as if it had never happened.
     /// Recorded observations can be undone in any order: sums have 106 bits and know how much they
     /// have rounded away, and nothing remains after the last one.
     ///
@@ -71,13 +71,13 @@ impl Model {
     /// # Errors
     /// As for `record`, and if no such transition was recorded: that the pair led to this next
     /// state often enough is always checked. Rewards are kept as a sum, so a reward that was never
-    /// recorded is detected only when the last observation of its pair is taken back, or when no
+    /// recorded is detected only when the last observation of its pair is undone, or when no
     /// reward in the accepted range could have given what would remain.
     pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
         self.change(transition, -1.0, None)
     }
 
-    /// Adds a transition that counts as `weight` observations, or takes it back if the weight is
+    /// Adds a transition that counts as `weight` observations, or undoes it if the weight is
     /// negative.
     ///
     /// # Complexity
@@ -91,7 +91,7 @@ impl Model {
         self.change(transition, weight, None)
     }
 
-    /// Adds `n` transitions to one next state at once, or takes them back if `n` is negative;
+    /// Adds `n` transitions to one next state at once, or undoes them if `n` is negative;
     /// `reward_sum` is the sum of their rewards, with the sign of `n`. Whole rewards add up
     /// exactly, so counts in any order give the same bits.
     ///
@@ -131,7 +131,7 @@ impl Model {
         Ok(pair)
     }
 
-    /// Returns whether a transition can be recorded with this weight, or taken back if that is negative.
+    /// Returns whether a transition can be recorded with this weight, or undone if that is negative.
     ///
     /// # Errors
     /// As for [`record_weighted`](Self::record_weighted), which then changes nothing.

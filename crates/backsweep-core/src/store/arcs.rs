@@ -314,7 +314,7 @@ impl Arcs {
         }
     }
 
-    /// Counts an arc once more, if its weight is a count and stays one.
+    /// Counts an arc again, if its weight is a count and stays one.
     #[inline]
     pub fn count_once(&mut self, arc: ArcId) -> bool {
         let code = &mut self.blocks[(arc.0 / LANES) as usize].codes[(arc.0 % LANES) as usize];

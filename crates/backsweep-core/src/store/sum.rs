@@ -1,4 +1,4 @@
-//! Sums that can be undone: adding a number and taking it back leaves no trace.
+//! Sums that can be undone: adding a number and undoing it leaves no trace.
 
 /// A sum in two numbers, the second being what the first rounded away (double-double), and a bound on what both rounded
 /// away: 0 as long as every addition was exact, as for all whole numbers. Relative error of an addition: 2⁻¹⁰⁴.

@@ -22,7 +22,7 @@
 //! u is the part of the range of rewards that lies above the highest reward seen. As long as it is large, anything may be
 //! achievable; once the highest reward has been seen, it is the recommended values that say what is.
 //!
-//! The start is the value of an untried pair. When it changes, the acting planner begins anew, at values no higher. Two equal
+//! The start is the value of an untried pair. When it changes, the acting planner starts again, at values no higher. Two equal
 //! outcomes in a row that contradict all earlier ones of their pair, in a world with little surprise, mean that the world has
 //! changed: the earlier ones are dropped.
 //!

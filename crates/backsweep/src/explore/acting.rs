@@ -72,7 +72,7 @@ impl Acting {
         Ok(())
     }
 
-    /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
+    /// Learns from a transition that counts as `weight` observations, or undoes it if the weight is negative.
     pub fn observe(
         &mut self,
         model: &mut Model,
@@ -84,13 +84,13 @@ impl Acting {
             return self.observe_once(model, planner, transition);
         }
         if self.statistics.fading.is_some() {
-            let by = "observations fade, so none can be taken back or count more than another";
+            let by = "observations fade, so none can be undone or count more than another";
             return Err(Error::RuledOut { by, expected: "a weight of 1, or forgetting by a window" });
         }
         if weight > 0.0 {
             self.check_oldest(model)?;
         }
-        // A window holds whole observations, and only those can be taken back.
+        // A window holds whole observations, and only those can be undone.
         let taken = match &self.window {
             Some(window) if weight < 0.0 => match window.find(transition, -weight) {
                 Some(place) => Some(place),
@@ -353,7 +353,7 @@ impl Acting {
         }
     }
 
-    /// Checks that the observation that leaves the window next can be taken back, before another is recorded.
+    /// Checks that the observation that leaves the window next can be undone, before another is recorded.
     fn check_oldest(&self, model: &Model) -> Result<()> {
         match self.window.as_ref().and_then(Window::leaving) {
             Some((oldest, weight)) => model.check_weighted(oldest, -weight),
@@ -361,7 +361,7 @@ impl Acting {
         }
     }
 
-    /// Takes back the observation that leaves the window.
+    /// Undoes the observation that leaves the window.
     fn forget_oldest(
         &mut self,
         model: &mut Model,

@@ -1,4 +1,4 @@
-//! A window: only the last observations count; the oldest is taken back when a new one arrives.
+//! A window: only the last observations count; the oldest is undone when a new one arrives.
 
 use crate::planner::{Model, Snapshot};
 use crate::{Action, Next, Result, State, Transition};
@@ -83,7 +83,7 @@ impl Window {
                 _ => Next::Continue(next),
             };
             let transition = Transition { state, action, reward: numbers[0], next };
-            // It must be possible to take back all of them.
+            // It must be possible to undo all of them.
             if numbers[1] <= 0.0 || rest.record_weighted(&transition, -numbers[1]).is_err() {
                 return Err(problem(format!("observation {i} is not one of the model's")));
             }

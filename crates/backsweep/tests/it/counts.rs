@@ -1,4 +1,4 @@
-//! Many transitions at once: the same model as adding them one by one, in any order, and taken back without a trace.
+//! Many transitions at once: the same model as adding them one by one, in any order, and undone without a trace.
 
 use backsweep::planner::{Model, Snapshot};
 use backsweep::{Action, Agent, Budget, Error, Next, PlannerKind, Random, Settings, State, Transition};

@@ -87,7 +87,7 @@ fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
         (observe(0, 0, 1.0, end, f64::NAN), vec!["action 0", "state 0", "NaN"]),
         (observe(0, 0, 1.0, end, f64::INFINITY), vec!["action 0", "state 0"]),
         (observe(0, 0, 0.0, end, 1e16), vec!["observations of one pair", "9007199254740992"]),
-        // Taken back although never recorded: another next state, one time too many, an end of a pair that never ended.
+        // Undone although never recorded: another next state, one time too many, an end of a pair that never ended.
         (observe(0, 0, 1.0, on(0), -1.0), vec!["undo", "1", "action 0", "state 0", "0 was recorded"]),
         (observe(0, 0, 1.0, on(1), -2.0), vec!["undo", "2", "only 1"]),
         (observe(1, 0, 1.0, end, -1.0), vec!["undo", "state 1", "only 0"]),

@@ -115,7 +115,7 @@ fn any_step(agent: &mut Agent, random: &mut Random) -> Option<Transition> {
     None
 }
 
-/// A call that is not an observation: outcomes that are set, counts, weights, a step taken back.
+/// A call that is not an observation: outcomes that are set, counts, weights, a step undone.
 fn any_other_call(agent: &mut Agent, random: &mut Random) {
     let n_states = agent.model().n_states() as u32;
     let state = State(random.below(n_states));

@@ -1,5 +1,5 @@
 //! Whatever happened before, in any order, a planner ends at the optimum of the remaining model: every planner and
-//! queue after random histories of observations, transitions taken back, rows replaced, states and actions added, planning
+//! queue after random histories of observations, transitions undone, rows replaced, states and actions added, planning
 //! in between; compared with policy iteration on the test's own counts.
 
 use crate::common;
@@ -165,7 +165,7 @@ fn first_pair(reward: f64, next: u32) -> Transition {
     Transition { state: State(0), action: Action(0), reward, next: Next::Continue(State(next)) }
 }
 
-/// A pair stays exact after a much larger weight was added and taken back.
+/// A pair stays exact after a much larger weight was added and undone.
 #[test]
 fn taking_back_most_of_a_pair_keeps_the_relation() {
     for planner in

@@ -103,7 +103,7 @@ fn no_finite_input_panics() {
 
 #[test]
 fn taking_back_leaves_what_was_never_there() {
-    // An end, recorded and taken back on a row of known probabilities.
+    // An end, recorded and undone on a row of known probabilities.
     let mut random = Random::from_seed(1);
     for _ in 0..500 {
         let mut model = Model::with_states([1, 1, 1, 1]).unwrap();
@@ -238,7 +238,7 @@ fn a_moved_row_may_be_the_first_notice_a_planner_gets() {
     }
 }
 
-/// A permitted residue proportional to the reward refused to take back rewards of 0.
+/// A permitted residue proportional to the reward refused to undo rewards of 0.
 #[test]
 fn what_was_recorded_can_be_taken_back_in_any_order() {
     let mut model = Model::with_states([1]).unwrap();
@@ -277,7 +277,7 @@ fn what_was_recorded_can_be_taken_back_in_any_order() {
     }
 }
 
-/// A weight more than 2⁸⁰ times smaller than one that was taken back became 0, while its arc kept it.
+/// A weight more than 2⁸⁰ times smaller than one that was undone became 0, while its arc kept it.
 #[test]
 fn a_small_weight_survives_a_large_one_that_is_taken_back() {
     for small in [1e-20, 1e-25, 1e-40, 1e-99] {

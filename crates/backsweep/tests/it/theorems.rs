@@ -2,7 +2,7 @@
 //! prediction (3.1 and 3.2) are in the crate `backsweep-predict`.
 //!
 //! Worlds are random: self-loops, terminal states, ends, truncations, uneven action sets, states and actions added midway,
-//! transitions taken back, rows replaced, cycles cut at every possible place with observations in between. The relation
+//! transitions undone, rows replaced, cycles cut at every possible place with observations in between. The relation
 //!
 //! > Q(s,a) = R̂ + b + γ Σ P̂ U(s')   (relation 11, with a bonus b in every second sequence)
 //!
@@ -222,7 +222,7 @@ impl<P: Follow> Sequence<P> {
         (n_actions > 0).then(|| (state, self.random.below(n_actions as u32) as usize))
     }
 
-    /// Theorem 3.4 with the sample's weight, negative when it is taken back.
+    /// Theorem 3.4 with the sample's weight, negative when it is undone.
     fn record(&mut self, transition: Transition, weight: f64) {
         let change = self.model.record_weighted(&transition, weight).unwrap().unwrap();
         self.book.record(&transition, weight);

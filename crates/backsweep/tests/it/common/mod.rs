@@ -329,7 +329,7 @@ pub fn solve(agent: &mut Agent, tolerance: f64) -> Solved {
     Solved { audit, error_bound: audit.error_bound, converged }
 }
 
-/// An observation empties the queue of Wiering & Schmidhuber. One more of every state, which is taken back again, and planning in
+/// An observation empties the queue of Wiering & Schmidhuber. One more of every state, which is undone again, and planning in
 /// between bring its values up to date; all that the planner knows stays as it is.
 fn wake(agent: &mut Agent, residual: f64) {
     // Δ of a state may cancel out although a predecessor uses another value, so once is not enough.
@@ -371,7 +371,7 @@ pub fn on(state: u32) -> Next {
     Next::Continue(State(state))
 }
 
-/// A random change of the world, which may be taken back, or a bit of planning. Most steps lead to state 0, which soon has more predecessors than the
+/// A random change of the world, which may be undone, or a bit of planning. Most steps lead to state 0, which soon has more predecessors than the
 /// 8 backups between two checks of a deadline, so that planning is cut within a cycle.
 pub fn act(agent: &mut Agent, random: &mut Random) {
     let n_states = agent.model().n_states() as u32;
@@ -402,7 +402,7 @@ pub fn act(agent: &mut Agent, random: &mut Random) {
             let Ok(action) = agent.act(state, random) else { return };
             let reward = f64::from(random.below(7)) - 3.0;
             let transition = Transition { state, action, reward, next: to(random) };
-            // A frozen pair records nothing that could be taken back.
+            // A frozen pair records nothing that could be undone.
             if agent.observe_transition(&transition).unwrap() && random.below(8) == 0 {
                 agent.observe_weighted(&transition, -1.0).unwrap();
             }

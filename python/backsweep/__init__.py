@@ -33,6 +33,7 @@ compare agents                          compare, backsweep.bench for a suite of 
 explore, forget                         CountBonus, AchievableBonus, ..., Forgetting
 learn a policy from a log               learn_log
 solve, change, what-if                  MDP, with Reach, Total, Average, Horizon, Discounted
+solve a model larger than memory        StreamedMDP
 values of a fixed policy                SmallBackupPredictor, TD0
 draw                                    plot_values, plot_policy, History.plot
 
@@ -63,6 +64,7 @@ from ._plot import plot_policy, plot_values
 from ._predict import predict as _predict
 from ._solution import PolicyValue, Solution, WhatIf
 from ._spaces import name_of
+from ._streamed import StreamedMDP, StreamedSolution
 from ._types import (
     Audit,
     Model,
@@ -134,6 +136,8 @@ __all__ = [
     "Solution",
     "Stats",
     "Step",
+    "StreamedMDP",
+    "StreamedSolution",
     "TD0",
     "TensorBoardWriter",
     "Total",

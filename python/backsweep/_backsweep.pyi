@@ -13,7 +13,7 @@ from ._solution import Solution
 from ._types import Audit, Model, Optimism, Planner, Stats
 from ._watch import Watch
 
-__all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "SuiteWorld", "TD0", "command", "learn_log", "rust_loop", "suite_names"]
+__all__ = ["Agent", "DiskModel", "DiskModelWriter", "KnownModel", "LearnedLog", "SmallBackupPredictor", "SuiteWorld", "TD0", "command", "learn_log", "rust_loop", "suite_names"]
 
 @final
 class Agent:
@@ -588,6 +588,32 @@ class FunctionModel:
     def counts(self) -> tuple[int, int]: ...
     def start(self) -> list[int]: ...
     def model(self) -> KnownModel: ...
+
+@final
+class DiskModel:
+    """A model in an uncompressed UMB file."""
+
+    def __new__(cls, path: str, arcs_per_block: int) -> DiskModel: ...
+    def counts(self) -> tuple[int, int, int, int]: ...
+    def initial(self) -> list[int]: ...
+    def solve(
+        self,
+        discount: float,
+        reward: str | None,
+        minimize: bool,
+        tolerance: float,
+        relative: float,
+        time_limit: float | None,
+        progress: Callable[[int, int, int, float], None],
+    ) -> tuple[tuple[Any, Any, Any, Any], tuple[bool, int, float, list[str], str | None]]: ...
+
+@final
+class DiskModelWriter:
+    """Writes a model row by row."""
+
+    def __new__(cls, path: str) -> DiskModelWriter: ...
+    def add(self, n_choices: Any, actions: Any, n_outcomes: Any, targets: Any, probabilities: Any, rewards: Any) -> None: ...
+    def finish(self, initial: Sequence[int], action_names: Sequence[str]) -> None: ...
 
 @final
 class KnownModel:

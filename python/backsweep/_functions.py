@@ -8,7 +8,7 @@ from typing import Any, Callable, Hashable
 
 import numpy as np
 
-from ._backsweep import KnownModel
+from ._backsweep import DiskModelWriter, KnownModel
 from ._progress import Bar
 from ._spaces import name_of
 
@@ -82,9 +82,10 @@ def vectorized(
     limit: int | None,
     progress: bool | None,
     normalize: bool,
-) -> tuple[KnownModel, list[tuple[int, ...]], int]:
+    stream: str | None = None,
+) -> tuple[KnownModel | None, list[tuple[int, ...]], int]:
     """The engine of a model whose functions take arrays; its states, which are tuples of whole numbers; how many are ends only
-    because the enumeration stopped."""
+    because the enumeration stopped. With ``stream``, rows go to that file as they are found, and there is no engine."""
     first = _whole(start, "start")
     first = first.reshape(1, -1) if first.ndim == 1 else first
     states = States(first.shape[1])
@@ -98,6 +99,7 @@ def vectorized(
     parts: list[tuple[np.ndarray[Any, Any], ...]] = []
     done, end = 0, len(states.rows)
     stopped = False
+    writer = DiskModelWriter(stream) if stream is not None else None
     with Bar(1, progress, unit="layers") as bar:
         try:
             while done < end and not stopped:
@@ -118,32 +120,65 @@ def vectorized(
                     which = allowed[:, names[label]]
                     if which.any():
                         parts.append(_rows(states, batch[which], numbers[which], label, names[label], outcomes))
+                if writer is not None:
+                    _append(writer, parts, range(done, end), states, labels, normalize)
+                    parts = []
                 done, end = end, len(states.rows)
                 bar.show(0, f"{done:,} states expanded, {end - done:,} on the frontier")
         except KeyboardInterrupt:
             stopped = True
             parts = [part for part in parts if part[0][-1] < done]
     n = len(states.rows)
+    if writer is not None:
+        # A batch that Ctrl-C cut is on the frontier, like the states that it would have led to.
+        _append(writer, [], range(done, n), states, labels, normalize)
+        writer.finish(list(dict.fromkeys(starts.tolist())), [str(label) for label in labels])
+        return None, [tuple(row) for row in states.rows.tolist()], n - done if stopped else 0
+    pair_state, pair_action, offsets, targets, p, rewards = _in_order(parts)
+    engine = KnownModel.from_columns(discount, n, pair_state, pair_action, labels, offsets, targets, p, rewards, 0.0, normalize)
+    tuples = [tuple(row) for row in states.rows.tolist()]
+    engine = engine.named(tuples)
+    engine.set_label("init", [tuples[i] for i in dict.fromkeys(starts.tolist())])
+    return engine, tuples, (n - done if stopped else 0)
+
+
+def _in_order(parts: list[tuple[np.ndarray[Any, Any], ...]]) -> tuple[np.ndarray[Any, Any], ...]:
+    """The rows of all parts by states, and within them by actions: states, actions, where rows begin, and their outcomes."""
     if not parts:
         parts = [tuple(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64, np.int64, np.float64, np.float64))]
     pair_state = np.concatenate([part[0] for part in parts])
     pair_action = np.concatenate([part[1] for part in parts])
     counts = np.concatenate([part[2] for part in parts])
     targets, p, rewards = (np.concatenate([part[i] for part in parts]) for i in (3, 4, 5))
-    # By states, and within them by actions.
     order = np.lexsort((pair_action, pair_state))
     begins = np.concatenate([[0], np.cumsum(counts)])
     starts_of = begins[:-1][order]
     sizes = counts[order]
     arcs = np.repeat(starts_of - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    engine = KnownModel.from_columns(
-        discount, n, pair_state[order], pair_action[order], labels, offsets, targets[arcs], p[arcs], rewards[arcs], 0.0, normalize
-    )
-    tuples = [tuple(row) for row in states.rows.tolist()]
-    engine = engine.named(tuples)
-    engine.set_label("init", [tuples[i] for i in dict.fromkeys(starts.tolist())])
-    return engine, tuples, (n - done if stopped else 0)
+    return pair_state[order], pair_action[order], offsets, targets[arcs], p[arcs], rewards[arcs]
+
+
+def _append(
+    writer: DiskModelWriter,
+    parts: list[tuple[np.ndarray[Any, Any], ...]],
+    numbers: range,
+    states: States,
+    labels: list[Any],
+    normalize: bool,
+) -> None:
+    """Writes the rows of some states, which must be the next ones."""
+    pair_state, pair_action, offsets, targets, p, rewards = _in_order(parts)
+    sizes = np.diff(offsets)
+    row_of = np.repeat(np.arange(len(sizes)), sizes)
+    sums = np.bincount(row_of, p, minlength=len(sizes))
+    if normalize:
+        p = p / np.where(sums > 0, sums, 1.0)[row_of]
+    elif len(off := np.flatnonzero(np.abs(sums - 1.0) > 1e-9)):
+        state, label = tuple(states.rows[pair_state[off[0]]].tolist()), labels[pair_action[off[0]]]
+        raise ValueError(f"state {state}, action {label!r}: the probabilities sum to {sums[off[0]]}; expected 1, or normalize=True")
+    n_choices = np.bincount(pair_state - numbers.start, minlength=len(numbers))
+    writer.add(n_choices, pair_action, sizes, targets, p, rewards)
 
 
 def _rows(

@@ -5,6 +5,7 @@ mod evaluation;
 mod live;
 mod options;
 mod report;
+mod stream;
 mod watch;
 
 use crate::error::{Error, Result};
@@ -24,6 +25,9 @@ use std::time::{Duration, Instant};
 /// Runs the command.
 pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let question = arguments.question()?;
+    if arguments.stream {
+        return stream::run(arguments, &question);
+    }
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
     let counts_steps = mdp.add_steps(arguments.reward.as_deref());
     let at = arguments.at.as_deref().map(|name| StateNames::new(&mdp).state(name)).transpose()?;

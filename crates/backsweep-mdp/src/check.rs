@@ -139,6 +139,17 @@ pub fn check_row(
     if sum > 1.0 + SUM_SLACK { Err(RowProblem::Sum { found: sum }) } else { Ok(sum) }
 }
 
+/// The largest distance of an expected reward from its exact sum, given the sizes of its parts: the reward of the state, that
+/// of the choice, and the mean of the rewards on `n_arcs` arcs. 0 if a single part makes up the sum.
+pub fn reward_sum_error(of_state: f64, of_choice: f64, on_arcs: f64, n_arcs: usize) -> f64 {
+    if u32::from(of_state > 0.0) + u32::from(of_choice > 0.0) + 2 * u32::from(on_arcs > 0.0) <= 1 {
+        return 0.0;
+    }
+    // Each term is rounded at most once per addition and once for its product, and each probability may itself be a rounded
+    // fraction.
+    (n_arcs as f64 + 4.0) * f64::EPSILON * (of_state + of_choice + on_arcs) + f64::MIN_POSITIVE
+}
+
 fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {
     match offsets.first() {
         Some(0) => {}

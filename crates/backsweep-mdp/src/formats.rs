@@ -7,6 +7,8 @@ mod table;
 mod text;
 mod umb;
 
+pub use umb::{BlockRows, DiskMdp, DiskWriter};
+
 use crate::{Error, Mdp, Result};
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
@@ -203,7 +205,7 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 
 /// A new file next to `path`. Its name is one that saved learners use too, so whoever saves one removes what a killed process
 /// left; the lock says that it is in use.
-fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
+pub fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {
         let mut name = OsString::from(".");

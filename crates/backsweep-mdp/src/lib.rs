@@ -4,6 +4,7 @@
 //! |---|---|
 //! | build a model row by row | [`MdpBuilder`] |
 //! | read or write a file | [`read`], [`write()`]; the formats are in `docs/models.md` |
+//! | keep a model on disk that does not fit into memory | [`DiskMdp`], [`DiskWriter`] |
 //! | ask | [`Question`]: an [`Objective`] and a [`Direction`] |
 //! | say what changes | [`Change`] |
 //! | find states and actions by name | [`StateNames`] |
@@ -25,9 +26,9 @@ mod source;
 
 pub use builder::MdpBuilder;
 pub use change::Change;
-pub use check::{MAX_REWARD, SUM_SLACK, check_row};
+pub use check::{MAX_REWARD, SUM_SLACK, check_row, reward_sum_error};
 pub use error::{ChoicePlace, Error, Result, RowProblem, printable};
-pub use formats::{Compression, Format, ReadMdp, read, write};
+pub use formats::{BlockRows, Compression, DiskMdp, DiskWriter, Format, ReadMdp, read, write};
 pub use mdp::{Label, Mdp, NO_CHOICE, Rewards, STEPS};
 pub use names::StateNames;
 pub use question::{Direction, Objective, Question};

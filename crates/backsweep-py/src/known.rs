@@ -7,6 +7,7 @@
 //! | questions and answers | [`asking`], [`stopping`]; the rest is `backsweep_solve::Session` |
 //! | reading both | [`reading`], by the user's names [`named`] |
 //! | judging a policy | [`judging`] |
+//! | models that stay on disk | [`streamed`] |
 //! | files | [`files`] (other tools'), [`storage`] (our own) |
 
 pub mod arrays;
@@ -21,6 +22,7 @@ pub mod named_mdp;
 pub mod reading;
 pub mod stopping;
 pub mod storage;
+pub mod streamed;
 
 use crate::errors;
 use crate::exclusive::Exclusive;

@@ -76,6 +76,8 @@ mod _backsweep {
     #[pymodule_export]
     use crate::known::function::FunctionModel;
     #[pymodule_export]
+    use crate::known::streamed::{DiskModel, DiskModelWriter};
+    #[pymodule_export]
     use crate::learn_log::{LearnedLog, learn_log};
     #[pymodule_export]
     use crate::predict::{SmallBackupPredictor, TD0};

@@ -13,7 +13,7 @@ pub(crate) mod model;
 mod order;
 mod portfolio;
 pub(crate) mod proof;
-mod sweeps;
+pub(crate) mod sweeps;
 
 pub use method::{DISCOUNTED_METHODS, DiscountedMethod};
 

@@ -3,7 +3,7 @@
 use crate::discounted::{self, DiscountedMethod};
 use crate::undiscounted::{ComponentMethod, Resolved, SolveTask, View};
 use crate::{Limits, Result, Solution, Start};
-use backsweep_mdp::{Direction, Mdp, NO_CHOICE, Objective, Question, Rewards};
+use backsweep_mdp::{Direction, Mdp, NO_CHOICE, Objective, Question, Rewards, reward_sum_error};
 
 /// Answers a question. Without the name of a method, the portfolio chooses.
 ///
@@ -199,12 +199,7 @@ pub(crate) fn reward_error(mdp: &Mdp, rewards: &Rewards) -> f64 {
             let arcs = mdp.arcs_of(choice);
             let on_arcs: f64 =
                 arcs.clone().map(|arc| mdp.probabilities()[arc] * value(&rewards.arcs, arc)).sum();
-            if u32::from(of_state > 0.0) + u32::from(own > 0.0) + 2 * u32::from(on_arcs > 0.0) > 1 {
-                // Each term is rounded at most once per addition and once for its product, and each probability may
-                // itself be a rounded fraction.
-                let n_roundings = arcs.len() as f64 + 4.0;
-                most = most.max(n_roundings * f64::EPSILON * (of_state + own + on_arcs) + f64::MIN_POSITIVE);
-            }
+            most = most.max(reward_sum_error(of_state, own, on_arcs, arcs.len()));
         }
     }
     most

@@ -5,6 +5,7 @@
 //! | answer a question | [`solve`], with a [`Question`](backsweep_mdp::Question); [`solve_at`] for some states only |
 //! | get the answer again after a change, or before making one | [`Repair`], [`WhatIf`] |
 //! | keep a model, its answers and edits together | [`Session`] |
+//! | solve a model that stays on disk | [`solve_streamed`] |
 //! | judge a policy, or see runs of it | [`evaluate`], [`simulate`] |
 //! | answer about the start of a model that is given by functions | [`explore_from_start`] |
 //! | solve what an agent has learned, or have it as an MDP | [`solve_learned`], [`learned_mdp`] |
@@ -22,6 +23,7 @@ mod repair;
 mod scc;
 mod session;
 mod solution;
+mod streamed;
 mod undiscounted;
 
 pub use discounted::{DISCOUNTED_METHODS, DiscountedMethod};
@@ -34,3 +36,4 @@ pub use policy::{MixedPolicy, PolicyValue, SimulatedStep, StateLoss, evaluate, s
 pub use repair::{Repair, Repaired, Start, WhatIf};
 pub use session::{Answer, ChoiceRow, Edit, EditComparison, EditableMdp, Session};
 pub use solution::{Limits, Solution};
+pub use streamed::{StreamProgress, StreamedSolution, solve_streamed};

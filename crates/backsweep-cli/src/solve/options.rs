@@ -23,6 +23,7 @@ use std::time::Duration;
   backsweep solve agent.backsweep --discount 0.95 --time-limit 10s
   backsweep solve model.umb --reach goal --json --out result.json && backsweep verify model.umb result.json
   backsweep solve table.csv --discount 0.99 --evaluate policy.csv
+  backsweep solve larger-than-memory.umb --discount 0.99 --stream --values values.csv
   backsweep solve table.csv --discount 0.99 --changes changes.csv
   backsweep solve table.csv --discount 0.99 --watch=changes.csv")]
 pub struct SolveArguments {
@@ -88,6 +89,11 @@ pub struct SolveArguments {
     /// Only this state matters: solve what can be reached from it
     #[arg(long, value_name = "STATE", conflicts_with_all = ["json", "changes", "watch", "evaluate"])]
     pub at: Option<String>,
+
+    /// Leave the model on disk and hold only values in memory: for discounted models in uncompressed UMB files
+    /// that are larger than memory
+    #[arg(long, requires = "discount", conflicts_with_all = ["at", "json", "evaluate", "changes", "watch", "method", "horizon"])]
+    pub stream: bool,
 
     /// The number of threads [default: all cores]; results do not depend on it
     #[arg(long, value_name = "N")]

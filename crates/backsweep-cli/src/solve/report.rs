@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// At most this many states are printed.
-const SHOWN: usize = 10;
+pub const SHOWN: usize = 10;
 
 /// The size of a model, in words.
 pub fn size(mdp: &Mdp) -> String {
@@ -111,19 +111,7 @@ impl Proof<'_> {
             1 => "; the value of 1 state is proven to be infinite".to_owned(),
             n => format!("; the values of {n} states are proven to be infinite"),
         };
-        if self.converged {
-            let within = match (tolerance, relative) {
-                _ if widest <= 2.0 * tolerance => format!("{tolerance:e} of the truth"),
-                (0.0, relative) => format!("{relative:e} times its size of the truth"),
-                (tolerance, relative) => {
-                    format!("{tolerance:e}, or {relative:e} times its size if that is more, of the truth")
-                }
-            };
-            format!("proven: every value is within {within} (widest interval {widest:.0e}){infinite}")
-        } else {
-            let widest = number(widest);
-            format!("not converged: {reason}; every interval is proven, the widest is {widest}{infinite}")
-        }
+        proof_line(self.converged, widest, (tolerance, relative), reason, &infinite)
     }
 
     /// The method, time and memory of the solve.
@@ -134,6 +122,29 @@ impl Proof<'_> {
             count(self.iterations as usize, "iteration"),
             peak_memory_text()
         )
+    }
+}
+
+/// What was proven about intervals of which the widest has this width; `infinite` says which values are infinite.
+pub fn proof_line(
+    converged: bool,
+    widest: f64,
+    (tolerance, relative): (f64, f64),
+    reason: &str,
+    infinite: &str,
+) -> String {
+    if converged {
+        let within = match (tolerance, relative) {
+            _ if widest <= 2.0 * tolerance => format!("{tolerance:e} of the truth"),
+            (0.0, relative) => format!("{relative:e} times its size of the truth"),
+            (tolerance, relative) => {
+                format!("{tolerance:e}, or {relative:e} times its size if that is more, of the truth")
+            }
+        };
+        format!("proven: every value is within {within} (widest interval {widest:.0e}){infinite}")
+    } else {
+        let widest = number(widest);
+        format!("not converged: {reason}; every interval is proven, the widest is {widest}{infinite}")
     }
 }
 

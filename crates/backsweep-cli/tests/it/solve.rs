@@ -449,3 +449,40 @@ fn one_state_is_answered_and_policies_are_taken_along() {
     let message = folder.error("m.prism --reach goal");
     assert!(message.contains("storm --prism m.prism --buildfull --exportbuild model.drn"), "{message}");
 }
+
+/// A model that stays on disk: the same values and the same actions, and refusals that say what to do.
+#[test]
+fn a_model_on_disk() {
+    let folder = Folder::new("stream");
+    let discounted = "--discount 0.9 --minimize --values v.csv --policy p.csv";
+    folder.solve(&format!("t.csv {discounted}"));
+    let (values, policy) = (folder.read("v.csv"), folder.read("p.csv"));
+    assert!(folder.run("convert t.csv t.umb --uncompressed").status.success());
+    let table = folder.solve(&format!("t.umb {discounted} --stream --explain"));
+    assert!(table.starts_with("t.umb: ") && table.contains(", on disk\n"), "{table}");
+    assert!(table.contains("\nproven: every value is within 1e-6 of the truth"), "{table}");
+    assert!(table.contains("passes of") && table.contains("streamed: "), "{table}");
+    let numbers = |text: &str| -> Vec<f64> {
+        text.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse().unwrap()).collect()
+    };
+    let streamed = folder.read("v.csv");
+    // The file has one state more, the end, and no names.
+    assert_close(&numbers(&streamed)[..2], &numbers(&values));
+    let actions = |text: &str| -> Vec<String> {
+        text.lines().skip(1).take(2).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
+    };
+    assert_eq!(actions(&folder.read("p.csv")), actions(&policy));
+    assert!(folder.run("convert t.csv packed.umb").status.success());
+    for (arguments, words) in [
+        ("packed.umb --discount 0.9 --stream", "--uncompressed"),
+        ("t.csv --discount 0.9 --stream", "convert"),
+        ("t.umb --discount 1 --stream", "below 1"),
+        ("t.umb --discount 0.9 --stream --reward gold", "gold"),
+        ("t.umb --reach goal --stream", "--discount"),
+    ] {
+        let refused = folder.run(&format!("solve {arguments}"));
+        let message = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{arguments}: {message}");
+        assert!(message.contains(words), "{arguments}: {message}");
+    }
+}

@@ -4,14 +4,18 @@
 //! memory grows only with what has been read.
 
 mod arrays;
+mod disk;
 mod index;
+mod spool;
 mod write;
 
+pub use disk::{BlockRows, DiskMdp};
+pub use spool::DiskWriter;
 pub use write::write;
 
 use crate::{Error, Label, Mdp, ReadMdp, Result, Rewards};
 use arrays::{bits, ids, names, numbers};
-use index::{Annotation, Index, Item, NumberType};
+use index::{Annotation, Index, Item, MAX_IDS, NumberType};
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -79,7 +83,7 @@ impl Archive {
             let name = String::from_utf8_lossy(&entry.path_bytes()).trim_start_matches("./").to_owned();
             let size = entry.size();
             if name == "index.json" {
-                self.index = Some(read_index(&mut entry, size, &mut self.warnings)?);
+                self.index = Some(read_index(&mut entry, size, MAX_IDS, &mut self.warnings)?);
                 for (name, bytes) in std::mem::take(&mut early) {
                     self.entry(&name, bytes.len() as u64, &mut &bytes[..])?;
                 }
@@ -273,7 +277,7 @@ fn missing(entry: &str, because: &str) -> Error {
     Error::new(entry, format!("the archive has no such entry; expected one because {because}"))
 }
 
-fn read_index(input: &mut dyn Read, size: u64, warnings: &mut Vec<String>) -> Result<Index> {
+fn read_index(input: &mut dyn Read, size: u64, most: u64, warnings: &mut Vec<String>) -> Result<Index> {
     if size > MAX_INDEX {
         return Err(Error::new("index.json", format!("found {size} bytes; expected at most {MAX_INDEX}")));
     }
@@ -288,5 +292,5 @@ fn read_index(input: &mut dyn Read, size: u64, warnings: &mut Vec<String>) -> Re
             format!("{error}; expected JSON"),
         )
     })?;
-    Index::new(&json, warnings)
+    Index::new(&json, most, warnings)
 }

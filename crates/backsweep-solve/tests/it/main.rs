@@ -10,5 +10,6 @@ mod learned;
 mod policy;
 mod repair;
 mod repair_undiscounted;
+mod streamed;
 mod undiscounted;
 mod undiscounted_exact;

@@ -1,6 +1,5 @@
 //! `index.json`: the table of contents of an archive.
 
-use super::super::text::count;
 use crate::{Error, Result};
 use serde_json::Value;
 
@@ -59,9 +58,13 @@ pub struct Index {
 
 const SYSTEM: &str = "transition-system";
 
+/// A model in memory numbers states, choices and branches below this.
+pub const MAX_IDS: u64 = u32::MAX as u64;
+
 impl Index {
-    /// Reads the index, and warns about what an MDP cannot hold.
-    pub fn new(json: &Value, warnings: &mut Vec<String>) -> Result<Self> {
+    /// Reads the index, and warns about what an MDP cannot hold. `most` is the largest number of choices or branches that
+    /// the caller can number.
+    pub fn new(json: &Value, most: u64, warnings: &mut Vec<String>) -> Result<Self> {
         let version = whole(json, "", "format-version")?;
         // `umbi` writes version 0 when it cannot find its own version.
         if version > 1 {
@@ -91,11 +94,11 @@ impl Index {
             ));
         }
         let index = Self {
-            n_states: size(system, "#states")?,
-            n_choices: size(system, "#choices")?,
-            n_branches: size(system, "#branches")?,
-            n_choice_actions: size(system, "#choice-actions")?,
-            n_initial: size(system, "#initial-states")?,
+            n_states: size(system, "#states", MAX_IDS)?,
+            n_choices: size(system, "#choices", most)?,
+            n_branches: size(system, "#branches", most)?,
+            n_choice_actions: size(system, "#choice-actions", MAX_IDS)?,
+            n_initial: size(system, "#initial-states", MAX_IDS)?,
             chain: players == 0,
             probabilities: match system.get("branch-probability-type") {
                 None | Some(Value::Null) => None,
@@ -209,9 +212,10 @@ fn whole(object: &Value, within: &str, field: &str) -> Result<u64> {
     })
 }
 
-fn size(system: &Value, field: &str) -> Result<usize> {
+fn size(system: &Value, field: &str, most: u64) -> Result<usize> {
     let n = whole(system, SYSTEM, field)?;
-    count(n).ok_or_else(|| {
-        at(&format!("{SYSTEM}.{field}"), format!("found {n}; expected fewer than {}", u32::MAX))
-    })
+    if n < most {
+        return Ok(n as usize);
+    }
+    Err(at(&format!("{SYSTEM}.{field}"), format!("found {n}; expected fewer than {most}")))
 }

@@ -89,18 +89,41 @@ fn index(mdp: &Mdp, actions: &Actions, label_ids: &[String], reward_ids: &[Strin
     if !all_rewards.is_empty() {
         annotations.insert("rewards".to_owned(), Value::Object(all_rewards));
     }
+    let counts = ArchiveCounts {
+        n_states: mdp.n_states() as u64,
+        n_initial: mdp.initial.len(),
+        n_choices: mdp.n_choices() as u64,
+        n_actions: actions.n,
+        n_arcs: mdp.n_arcs() as u64,
+        chain: mdp.chain,
+    };
+    archive_index(&counts, Value::Object(annotations))
+}
+
+/// The numbers that the index of an archive gives.
+pub struct ArchiveCounts {
+    pub n_states: u64,
+    pub n_initial: usize,
+    pub n_choices: u64,
+    pub n_actions: usize,
+    pub n_arcs: u64,
+    pub chain: bool,
+}
+
+/// The index of an archive.
+pub fn archive_index(counts: &ArchiveCounts, annotations: Value) -> Value {
     let mut system = json!({
         "time": "discrete",
-        "#players": i32::from(!mdp.chain),
-        "#states": mdp.n_states(),
-        "#initial-states": mdp.initial.len(),
-        "#choices": mdp.n_choices(),
-        "#choice-actions": actions.n,
-        "#branches": mdp.n_arcs(),
+        "#players": i32::from(!counts.chain),
+        "#states": counts.n_states,
+        "#initial-states": counts.n_initial,
+        "#choices": counts.n_choices,
+        "#choice-actions": counts.n_actions,
+        "#branches": counts.n_arcs,
         "#branch-actions": 0,
         "#observations": 0,
     });
-    if mdp.n_arcs() > 0 {
+    if counts.n_arcs > 0 {
         system["branch-probability-type"] = json!({"type": "double", "size": 64});
     }
     json!({
@@ -187,7 +210,7 @@ fn doubles(values: &[f64]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-fn bits(set: &[u32], n: usize) -> Vec<u8> {
+pub fn bits(set: &[u32], n: usize) -> Vec<u8> {
     let mut bytes = vec![0; n.div_ceil(64) * 8];
     for &at in set {
         bytes[at as usize / 8] |= 1 << (at % 8);

@@ -1,0 +1,168 @@
+//! `backsweep solve --stream`: the model stays on disk.
+
+use super::SolveArguments;
+use super::report::{NOTHING, SHOWN, count, number, proof_line, table};
+use crate::error::{Error, Result};
+use crate::{interrupt, output, process, progress};
+use backsweep_mdp::{BlockRows, DiskMdp, Format, NO_CHOICE, Objective, Question, printable};
+use backsweep_solve::{Limits, StreamProgress, StreamedSolution, solve_streamed};
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Arcs per block: 64 MB of file, so that a read takes much longer than finding its place.
+const ARCS_PER_BLOCK: u64 = 1 << 22;
+
+/// Solves a model on disk.
+pub fn run(arguments: &SolveArguments, question: &Question) -> Result<()> {
+    let Objective::Discounted { reward, discount } = &question.objective else {
+        return Err(Error::new(
+            "--stream needs --discount below 1; other questions need the model in memory",
+        ));
+    };
+    let format = arguments.format.map_or_else(|| Format::of(&arguments.model), Ok);
+    if format.map_err(|error| Error::new(error.to_string()))? != Format::Umb {
+        let problem = "--stream reads uncompressed UMB files; convert the model first (backsweep convert MODEL model.umb \
+                       --uncompressed)";
+        return Err(Error::new(format!("{}: {problem}", arguments.model.display())));
+    }
+    interrupt::note_on_ctrl_c(format!("the offsets of {} were being read", arguments.model.display()));
+    let disk =
+        DiskMdp::open(&arguments.model, ARCS_PER_BLOCK).map_err(|error| Error::new(error.to_string()))?;
+    let interrupted = interrupt::on_ctrl_c();
+    let began = Instant::now();
+    let in_time = || arguments.time_limit.is_none_or(|limit| began.elapsed() < limit);
+    let stop = || interrupted.load(Ordering::Relaxed) || !in_time();
+    let (tolerance, relative) = arguments.tolerances();
+    let limits = Limits { tolerance, relative, stop: &stop, threads: 1 };
+    let bar = progress::bar(disk.n_blocks() as u64);
+    let show = |now: StreamProgress| {
+        bar.set_position(now.done as u64);
+        let width =
+            if now.width.is_finite() { format!(", intervals {:.1e} wide", now.width) } else { String::new() };
+        bar.set_message(format!("pass {}{width}", now.pass));
+    };
+    let solved = solve_streamed(&disk, reward.as_deref(), *discount, question.direction, &limits, &show);
+    bar.finish_and_clear();
+    let solution = solved.map_err(|error| Error::new(error.to_string()))?;
+    let seconds = began.elapsed().as_secs_f64();
+    let stopped = match (interrupted.load(Ordering::Relaxed), in_time()) {
+        _ if solution.converged => None,
+        (true, _) => Some("stopped by Ctrl-C"),
+        (_, false) => Some("the time limit was reached"),
+        _ => None,
+    };
+    if let Some(path) = &arguments.values {
+        write_values(path, &solution)?;
+    }
+    if let Some(path) = &arguments.policy {
+        write_policy(path, &disk, &solution)?;
+    }
+    let bytes =
+        disk.bytes_per_pass(disk.rewards(reward.as_deref()).map_err(|error| Error::new(error.to_string()))?);
+    let sizes = [(disk.n_states() as u64, "state"), (disk.n_choices(), "choice"), (disk.n_arcs(), "arc")];
+    let sizes = sizes.map(|(n, thing)| count(n as usize, thing)).join(", ");
+    let question = question.to_string();
+    output::result(format_args!("{}: {sizes}, on disk", arguments.model.display()));
+    output::result(format_args!("{}\n\n{}", printable(&question), states(&disk, &solution)?));
+    let reason = solution.explanation.last().map_or("", String::as_str);
+    let widest = (0..solution.n_states()).map(|s| solution.upper(s) - solution.lower(s)).fold(0.0, f64::max);
+    output::result(proof_line(
+        solution.converged,
+        widest,
+        (tolerance, relative),
+        stopped.unwrap_or(reason),
+        "",
+    ));
+    let passes =
+        if solution.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", solution.passes) };
+    output::result(format_args!(
+        "method: streamed\n{passes} of {:.2} GB, {seconds:.3} s, peak memory {}",
+        bytes as f64 / 1e9,
+        process::peak_memory_text()
+    ));
+    if arguments.explain {
+        solution.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
+    }
+    Ok(())
+}
+
+/// The initial states, or the first ones.
+fn states(disk: &DiskMdp, solution: &StreamedSolution) -> Result<String> {
+    let all: Vec<usize> = match disk.initial() {
+        [] => (0..disk.n_states().min(SHOWN)).collect(),
+        initial => initial.iter().take(SHOWN).map(|&state| state as usize).collect(),
+    };
+    let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
+    let mut reader = PolicyReader::new(disk)?;
+    for state in all {
+        let action = reader.action(solution, state)?.unwrap_or(NOTHING.to_owned());
+        let bounds = [solution.lower(state), solution.upper(state)].map(|bound| format!("{bound:?}"));
+        let [lower, upper] = bounds;
+        rows.push([state.to_string(), number(solution.value(state)), lower, upper, action]);
+    }
+    Ok(table(&rows, 3))
+}
+
+/// Reads names of actions, block by block.
+struct PolicyReader<'a> {
+    disk: &'a DiskMdp,
+    file: File,
+    rows: BlockRows,
+    /// The block that was read last, with the actions of its states.
+    block: Option<(usize, Vec<Option<String>>)>,
+}
+
+impl<'a> PolicyReader<'a> {
+    fn new(disk: &'a DiskMdp) -> Result<Self> {
+        let file = disk.file().map_err(|error| Error::new(error.to_string()))?;
+        Ok(Self { disk, file, rows: BlockRows::default(), block: None })
+    }
+
+    fn action(&mut self, solution: &StreamedSolution, state: usize) -> Result<Option<String>> {
+        if solution.policy[state] == NO_CHOICE {
+            return Ok(None);
+        }
+        let block = self.disk.block_of(state);
+        let states = self.disk.states_of(block);
+        if self.block.as_ref().is_none_or(|(known, _)| *known != block) {
+            let choices = &solution.policy[states.clone()];
+            let actions = self.disk.actions(&mut self.file, block, choices, &mut self.rows);
+            self.block = Some((block, actions.map_err(|error| Error::new(error.to_string()))?));
+        }
+        Ok(self.block.as_ref().and_then(|(_, actions)| actions[state - states.start].clone()))
+    }
+}
+
+fn write_values(path: &Path, solution: &StreamedSolution) -> Result<()> {
+    let row = |state| {
+        let exact = |x: f64| if x.is_nan() { String::new() } else { format!("{x:?}") };
+        let [value, lower, upper] =
+            [solution.value(state), solution.lower(state), solution.upper(state)].map(exact);
+        Ok([state.to_string(), value, lower, upper])
+    };
+    write(path, ["state", "value", "lower", "upper"], solution.n_states(), row)
+}
+
+fn write_policy(path: &Path, disk: &DiskMdp, solution: &StreamedSolution) -> Result<()> {
+    let mut reader = PolicyReader::new(disk)?;
+    let row = |state: usize| Ok([state.to_string(), reader.action(solution, state)?.unwrap_or_default()]);
+    write(path, ["state", "action"], solution.n_states(), row)
+}
+
+fn write<const N: usize>(
+    path: &Path,
+    header: [&str; N],
+    n_rows: usize,
+    mut row: impl FnMut(usize) -> Result<[String; N]>,
+) -> Result<()> {
+    let refused =
+        |error: csv::Error| Error::new(format!("{}: cannot write the file ({error})", path.display()));
+    let mut table = csv::Writer::from_path(path).map_err(refused)?;
+    table.write_record(header).map_err(refused)?;
+    for i in 0..n_rows {
+        table.write_record(row(i)?).map_err(refused)?;
+    }
+    table.flush().map_err(|error| refused(error.into()))
+}

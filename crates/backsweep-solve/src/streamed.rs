@@ -1,0 +1,443 @@
+//! Discounted values of a model that does not fit into memory: values are in memory, rows are read from disk.
+//!
+//! A pass reads all blocks of states in order, and the next pass reads them backward. While one block is being backed up, the
+//! next is read into a second buffer. A block is swept in place several times before it is left, since that costs no reading.
+//!
+//! **The bound.** Consider the last sweep over a block: the value of a state was computed from values some of which have changed
+//! since, namely those of the same block that came later in that sweep, and those of blocks that came later in the pass. With
+//! the range of all such changes, the values are those of one sweep in place, and `discounted/proof.rs` bounds their
+//! distance from the truth. No further pass is needed for the proof.
+
+use crate::discounted::model::{Facts, FlatModel};
+use crate::discounted::proof::{self, Shift, ValueChange};
+use crate::discounted::sweeps::{Goal, PolicyRows, SweepEnd, SweepProgress};
+use crate::{Error, Limits, Result};
+use backsweep_mdp::{BlockRows, Direction, DiskMdp, NO_CHOICE};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+/// The work per visit of a block, in sweeps over all of its choices: about as long as reading a block takes.
+const SWEEPS_PER_VISIT: f64 = 12.0;
+
+/// Sweeps over the policy's rows between two sweeps over all choices.
+const PARTIAL_SWEEPS: usize = 5;
+
+/// A block without rows.
+static NO_ROWS: BlockRows = BlockRows::EMPTY;
+
+/// Two buffers: one is read into while the other is swept.
+const BUFFERS: usize = 2;
+
+/// The values of a model on disk. The value of state `s` lies from `lower(s)` to `upper(s)`, however the solver was stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamedSolution {
+    /// The values that the interval is around.
+    values: Vec<f64>,
+    /// The interval of every state relative to its value.
+    down: f64,
+    up: f64,
+    /// No value is further than this from 0.
+    farthest: f64,
+    /// The choice that the policy takes in each state, by its number within the state, or [`NO_CHOICE`].
+    pub policy: Vec<u32>,
+    /// Whether every interval is narrow enough.
+    pub converged: bool,
+    /// The number of passes over the file.
+    pub passes: u64,
+    /// What was done, one line per decision; if the answer has not converged, the last line says why.
+    pub explanation: Vec<String>,
+}
+
+impl StreamedSolution {
+    /// The number of states.
+    pub fn n_states(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The value of a state is at least this.
+    pub fn lower(&self, state: usize) -> f64 {
+        self.end(state, self.down)
+    }
+
+    /// The value of a state is at most this.
+    pub fn upper(&self, state: usize) -> f64 {
+        self.end(state, self.up)
+    }
+
+    /// The middle of a state's interval.
+    pub fn value(&self, state: usize) -> f64 {
+        let (lower, upper) = (self.lower(state), self.upper(state));
+        if lower == upper { lower } else { lower + (upper - lower) / 2.0 }
+    }
+
+    fn end(&self, state: usize, shift: f64) -> f64 {
+        if self.policy[state] == NO_CHOICE && shift.is_finite() {
+            return 0.0;
+        }
+        (self.values[state] + shift).clamp(-self.farthest, self.farthest)
+    }
+}
+
+/// How far a pass is: blocks done of all blocks, and the width of intervals after the pass before (infinite at first).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StreamProgress {
+    /// The number of the pass, from 1.
+    pub pass: u64,
+    /// Blocks done in this pass.
+    pub done: usize,
+    /// Blocks of a pass.
+    pub of: usize,
+    /// The width of intervals after the last pass.
+    pub width: f64,
+}
+
+/// Solves a discounted model on disk. Memory holds 12 bytes per state and two blocks.
+///
+/// # Errors
+/// As [`solve`](crate::solve), and if the file cannot be read or a row is malformed.
+pub fn solve_streamed(
+    disk: &DiskMdp,
+    reward: Option<&str>,
+    discount: f64,
+    direction: Direction,
+    limits: &Limits,
+    progress: &dyn Fn(StreamProgress),
+) -> Result<StreamedSolution> {
+    limits.check()?;
+    if !(0.0..1.0).contains(&discount) {
+        let expected = "a number from 0 to below 1; models on disk are solved with a discount";
+        return Err(Error::Discount { found: discount, expected });
+    }
+    let rewards = disk.rewards(reward)?;
+    let stream = Stream { disk, limits, progress, discount, sign: direction.sign() };
+    let (filled, ready) = sync_channel(BUFFERS);
+    let (empty, free) = channel();
+    for _ in 0..BUFFERS {
+        // The receiver lives below.
+        let _ = empty.send(BlockRows::default());
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(move || read_on(disk, rewards, &free, &filled));
+        stream.solve(Buffers { ready, empty, held: None })
+    })
+}
+
+/// Reads blocks in the order of passes until nobody wants more.
+fn read_on(
+    disk: &DiskMdp,
+    rewards: usize,
+    free: &Receiver<BlockRows>,
+    filled: &SyncSender<Result<BlockRows>>,
+) {
+    let mut file = match disk.file() {
+        Ok(file) => file,
+        Err(error) => return drop(filled.send(Err(error.into()))),
+    };
+    let mut before = None;
+    // A model of a single block is read once.
+    let passes = if disk.n_blocks() == 1 { 1..2 } else { 1..u64::MAX };
+    for block in passes.flat_map(|pass| order(pass, disk.n_blocks())) {
+        // The last block of a pass is the first of the next.
+        if before.replace(block) == Some(block) {
+            continue;
+        }
+        let Ok(mut rows) = free.recv() else { return };
+        let read = disk.read_block(&mut file, block, rewards, &mut rows);
+        if filled.send(read.map(|()| rows).map_err(Error::from)).is_err() {
+            return;
+        }
+    }
+}
+
+/// The blocks of a pass, which are numbered from 1: forward, then backward.
+fn order(pass: u64, n_blocks: usize) -> impl Iterator<Item = usize> {
+    (0..n_blocks).map(move |i| if pass % 2 == 1 { i } else { n_blocks - 1 - i })
+}
+
+/// The blocks as they arrive.
+struct Buffers {
+    ready: Receiver<Result<BlockRows>>,
+    empty: Sender<BlockRows>,
+    /// The block that was used last.
+    held: Option<(usize, BlockRows)>,
+}
+
+impl Buffers {
+    /// The rows of a block: those held, or the next that arrive.
+    fn rows(&mut self, block: usize) -> Result<&BlockRows> {
+        let held = match self.held.take() {
+            Some((held, rows)) if held == block => rows,
+            used => {
+                if let Some((_, rows)) = used {
+                    // A reader that is gone has sent an error, which comes next.
+                    let _ = self.empty.send(rows);
+                }
+                self.ready.recv().map_err(|_| Error::Unanswered)??
+            }
+        };
+        Ok(&self.held.insert((block, held)).1)
+    }
+}
+
+struct Stream<'a> {
+    disk: &'a DiskMdp,
+    limits: &'a Limits<'a>,
+    progress: &'a dyn Fn(StreamProgress),
+    discount: f64,
+    sign: f64,
+}
+
+/// The values while they are computed, and room for one block.
+struct Work {
+    values: Vec<f64>,
+    policy: Vec<u32>,
+    facts: Facts,
+    reward_error: f64,
+    before: Vec<f64>,
+    /// The choices of the block's states, by their number within the block.
+    chosen: Vec<u32>,
+    rows: PolicyRows,
+    /// A visit of a block ends when a sweep changes no value by more than this.
+    settled: f64,
+    /// The changes of all values in this pass.
+    gain: ValueChange,
+}
+
+impl Stream<'_> {
+    fn solve(&self, mut buffers: Buffers) -> Result<StreamedSolution> {
+        let n_blocks = self.disk.n_blocks();
+        let mut work = Work {
+            values: vec![0.0; self.disk.n_states()],
+            policy: vec![NO_CHOICE; self.disk.n_states()],
+            facts: Facts::NONE,
+            reward_error: 0.0,
+            before: Vec::new(),
+            chosen: Vec::new(),
+            rows: PolicyRows::default(),
+            settled: 0.0,
+            gain: ValueChange::NONE,
+        };
+        let width = 1.99 * self.limits.tolerance;
+        let goal = Goal { width, stop: self.limits.stop, threads: 1, patience: f64::INFINITY };
+        let mut detector = SweepProgress::default();
+        let (mut width, mut moved) = (f64::INFINITY, 0.0);
+        let mut earlier = ValueChange { least: 0.0, most: 0.0 };
+        let mut pass = 0;
+        loop {
+            pass += 1;
+            let mut change = ValueChange { least: 0.0, most: 0.0 };
+            work.gain = ValueChange::NONE;
+            for (done, block) in order(pass, n_blocks).enumerate() {
+                (self.progress)(StreamProgress { pass, done, of: n_blocks, width });
+                if (self.limits.stop)() {
+                    if pass == 1 {
+                        return Ok(self.unknown(work));
+                    }
+                    let shift = self.shift_within_pass(&work, earlier, change, moved);
+                    return Ok(self.solution(work, shift, SweepEnd::Stopped, pass));
+                }
+                change = change.join(self.visit(&mut work, buffers.rows(block)?, pass == 1));
+            }
+            let factor = work.facts.most_factor(self.discount);
+            if factor >= 1.0 {
+                return Err(Error::NoContraction {
+                    discount: self.discount,
+                    most_mass: work.facts.most_mass,
+                });
+            }
+            let model = self.model(&NO_ROWS, work.facts);
+            let (down, up) = self.residual(&work, change, 0.0);
+            let shift = Shift::from_residual(&model, down, up);
+            width = shift.width();
+            let met = self.limits.relative > 0.0 && self.is_met(&work, shift);
+            let end = if met {
+                Some(SweepEnd::Converged)
+            } else {
+                detector.end(&model, &work.values, change, shift, &goal, 0.0)
+            };
+            if let Some(end) = end {
+                return Ok(self.solution(work, shift, end, pass));
+            }
+            // What remains to do within a block follows from what the whole pass still changed.
+            let enough = 0.2 * goal.width * (1.0 - factor) / factor.max(0.1);
+            work.settled = enough.max(0.05 * change.largest());
+            // What every value gained in a pass, all will gain again and again: without this, a model that never ends would
+            // take as many passes as its discount asks for. The least gain cannot overshoot.
+            let gain = if work.gain.least > 0.0 { work.gain.least } else { work.gain.most.min(0.0) };
+            moved = if work.facts.has_terminal {
+                0.0
+            } else {
+                gain * work.facts.least_factor(self.discount) / (1.0 - factor)
+            };
+            if moved != 0.0 {
+                work.values.iter_mut().for_each(|value| *value += moved);
+            }
+            earlier = change;
+        }
+    }
+
+    /// Sweeps a block until it settles. Returns the changes of its values in the whole visit and in the last sweep.
+    fn visit(&self, work: &mut Work, block: &BlockRows, is_first: bool) -> ValueChange {
+        if is_first {
+            for (row, &reward) in block.arcs.windows(2).zip(&block.rewards) {
+                let row = &block.probabilities[row[0] as usize..row[1] as usize];
+                work.facts.add(row.iter().sum(), row.len(), reward);
+            }
+            work.facts.has_terminal |= block.choices.windows(2).any(|pair| pair[0] == pair[1]);
+            work.reward_error = work.reward_error.max(block.reward_error);
+        }
+        let model = self.model(block, work.facts);
+        let states = block.first_state..block.first_state + model.n_states();
+        work.before.clear();
+        work.before.extend_from_slice(&work.values[states.clone()]);
+        let mut last = work.sweep(&model, block.first_state);
+        let settled = work.settled.max(0.01 * last.largest());
+        let mut spent = 1.0;
+        while last.largest() > settled && spent < SWEEPS_PER_VISIT {
+            work.rows.gather(&model, &work.chosen);
+            let share = work.rows.n_arcs() as f64 / model.targets.len().max(1) as f64;
+            let enough = (0.1 * last.largest()).max(0.5 * settled);
+            for _ in 0..PARTIAL_SWEEPS {
+                spent += share;
+                let mut most = 0.0_f64;
+                for (i, state) in states.clone().enumerate() {
+                    let value = work.rows.value(i, self.discount, &work.values);
+                    most = most.max((value - work.values[state]).abs());
+                    work.values[state] = value;
+                }
+                if most <= enough {
+                    break;
+                }
+            }
+            last = work.sweep(&model, block.first_state);
+            spent += 1.0;
+        }
+        for (i, &choice) in work.chosen.iter().enumerate() {
+            let within = if choice == NO_CHOICE { NO_CHOICE } else { choice - block.choices[i] };
+            work.policy[states.start + i] = within;
+        }
+        let mut change = ValueChange::NONE;
+        work.values[states].iter().zip(&work.before).for_each(|(now, before)| change.add(now - before));
+        work.gain = work.gain.join(change);
+        change.join(last)
+    }
+
+    fn model<'b>(&self, block: &'b BlockRows, facts: Facts) -> FlatModel<'b> {
+        FlatModel {
+            choices: &block.choices,
+            arcs: &block.arcs,
+            targets: &block.targets,
+            probabilities: &block.probabilities,
+            rewards: &block.rewards,
+            sign: self.sign,
+            discount: self.discount,
+            facts,
+            filled: false,
+        }
+    }
+
+    /// How far one more backup could change any value: since a value was computed, others changed by `change`, and then all
+    /// were moved by `moved`, which `change` includes.
+    fn residual(&self, work: &Work, change: ValueChange, moved: f64) -> (f64, f64) {
+        let (least, most) = (change.least.min(0.0), change.most.max(0.0));
+        let largest = proof::largest(&work.values) + least.abs().max(most) + moved.abs();
+        let rounding = work.facts.rounding(largest, 2.0);
+        let factor = work.facts.most_factor(self.discount);
+        ((least - rounding) * factor - rounding - moved, (most + rounding) * factor + rounding - moved)
+    }
+
+    /// The bound in the middle of a pass: blocks that it has not reached have values of the pass before.
+    fn shift_within_pass(&self, work: &Work, earlier: ValueChange, now: ValueChange, moved: f64) -> Shift {
+        let reached = self.residual(work, now, 0.0);
+        let both = ValueChange {
+            least: earlier.least.min(0.0) + now.least.min(0.0) + moved.min(0.0),
+            most: earlier.most.max(0.0) + now.most.max(0.0) + moved.max(0.0),
+        };
+        let others = self.residual(work, both, moved);
+        let model = self.model(&NO_ROWS, work.facts);
+        Shift::from_residual(&model, reached.0.min(others.0), reached.1.max(others.1))
+    }
+
+    /// Whether every interval is narrow enough for the size of its value.
+    fn is_met(&self, work: &Work, shift: Shift) -> bool {
+        let error = 2.0 * self.reward_widening(work);
+        work.values.iter().all(|value| {
+            let allowed = self.limits.allowed(value + shift.down, value + shift.up);
+            shift.width() + error <= 1.99 * allowed
+        })
+    }
+
+    /// How far rounded sums of rewards can move a value.
+    fn reward_widening(&self, work: &Work) -> f64 {
+        work.reward_error / (1.0 - work.facts.most_factor(self.discount)).next_down()
+            * (1.0 + 4.0 * f64::EPSILON)
+    }
+
+    /// The answer of a solver that was stopped before every row was read.
+    fn unknown(&self, work: Work) -> StreamedSolution {
+        StreamedSolution {
+            values: work.values,
+            down: f64::NEG_INFINITY,
+            up: f64::INFINITY,
+            farthest: f64::INFINITY,
+            policy: work.policy,
+            converged: false,
+            passes: 0,
+            explanation: vec!["stopped before every row was read once: nothing is known".to_owned()],
+        }
+    }
+
+    fn solution(&self, work: Work, shift: Shift, end: SweepEnd, passes: u64) -> StreamedSolution {
+        let widening = self.reward_widening(&work);
+        let farthest = self.model(&NO_ROWS, work.facts).largest_value() + widening;
+        let Work { mut values, policy, .. } = work;
+        // Adding the shift rounds once, by at most half a unit in the last place of the sum.
+        let rounding = f64::EPSILON * (proof::largest(&values) + proof::largest(&[shift.down, shift.up]));
+        let (down, up) = (shift.down - rounding - widening, shift.up + rounding + widening);
+        let (down, up) = if self.sign > 0.0 { (down, up) } else { (-up, -down) };
+        if self.sign < 0.0 {
+            values.iter_mut().for_each(|value| *value = -*value);
+        }
+        let n = self.disk.n_blocks();
+        let mut explanation =
+            vec![format!("streamed: {passes} passes over {n} blocks on disk, forward and backward in turn")];
+        let mut solution = StreamedSolution {
+            values,
+            down,
+            up,
+            farthest,
+            policy,
+            converged: false,
+            passes,
+            explanation: Vec::new(),
+        };
+        solution.converged = (0..solution.n_states()).all(|state| {
+            let (lower, upper) = (solution.lower(state), solution.upper(state));
+            upper - lower <= 2.0 * self.limits.allowed(lower, upper)
+        });
+        if !solution.converged {
+            let width = up - down;
+            explanation.push(match end {
+                SweepEnd::Stopped => format!("stopped before the goal: intervals are {width:e} wide"),
+                SweepEnd::Slow => format!("no further progress: intervals are {width:e} wide"),
+                _ => format!("rounding keeps intervals from getting narrower than {width:e}"),
+            });
+        }
+        solution.explanation = explanation;
+        solution
+    }
+}
+
+impl Work {
+    /// One sweep in place over all choices of a block.
+    fn sweep(&mut self, model: &FlatModel, first: usize) -> ValueChange {
+        let mut change = ValueChange::NONE;
+        self.chosen.clear();
+        for i in 0..model.n_states() {
+            let (value, choice) = model.backup(i, &self.values);
+            change.add(value - self.values[first + i]);
+            self.values[first + i] = value;
+            self.chosen.push(choice);
+        }
+        change
+    }
+}

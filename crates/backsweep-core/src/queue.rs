@@ -272,6 +272,16 @@ impl PriorityQueue {
         self.links[ring as usize].next.wrapping_sub(self.n_heads)
     }
 
+    /// A guess at the keys to pop next, in order, as far as one look at each ring tells.
+    #[inline(always)]
+    pub(crate) fn upcoming(&self) -> Upcoming<'_> {
+        let mut ring = self.top;
+        while let Some(highest) = self.split_of(ring).and_then(|split| self.highest_in(split)) {
+            ring = highest;
+        }
+        Upcoming { queue: self, ring, place: ring }
+    }
+
     /// Bytes in use (filled, not reserved).
     pub fn bytes(&self) -> usize {
         size_of_val(&self.links[..]) + self.splits.len() * Split::BYTES
@@ -392,4 +402,34 @@ fn relink(links: &mut [Link], place: u32, link: Link, head: u32, priority: f64) 
     links[first as usize].previous = place;
     links[place as usize] = Link { previous: head, next: first, priority };
     first == head
+}
+
+/// The keys to pop next: those of the highest ring, then those of the next few.
+pub(crate) struct Upcoming<'q> {
+    queue: &'q PriorityQueue,
+    ring: u32,
+    /// The place of the last key, or of the ring's head.
+    place: u32,
+}
+
+impl Iterator for Upcoming<'_> {
+    type Item = u32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        // Rings that have become empty unnoticed are passed, but not many.
+        for _ in 0..4 {
+            self.place = self.queue.links[self.place as usize].next;
+            if let Some(key) = self.place.checked_sub(self.queue.n_heads) {
+                return Some(key);
+            }
+            self.ring = match self.ring {
+                NOT_QUEUED => return None,
+                bucket if bucket < self.queue.n_buckets => self.queue.noted_below(bucket),
+                ring => self.queue.ring_below(ring)?,
+            };
+            self.place = self.ring;
+        }
+        None
+    }
 }

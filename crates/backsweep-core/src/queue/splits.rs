@@ -103,6 +103,15 @@ impl PriorityQueue {
         })
     }
 
+    /// The next lower ring of the same split that has had a key.
+    #[cold]
+    pub(super) fn ring_below(&self, ring: u32) -> Option<u32> {
+        let (split, i) =
+            ((ring - self.n_buckets) / RINGS_PER_SPLIT, (ring - self.n_buckets) % RINGS_PER_SPLIT);
+        let filled = self.splits[split as usize].filled & ((1 << i) - 1);
+        Some(self.heads(split as usize) + 63u32.checked_sub(filled.leading_zeros())?)
+    }
+
     /// The highest ring of a split that is not empty or was split itself.
     #[cold]
     pub(super) fn highest_in(&self, split: usize) -> Option<u32> {

@@ -268,6 +268,18 @@ impl Arcs {
         }
     }
 
+    /// The newest blocks of a list, up to the four that it names.
+    #[inline(always)]
+    pub(super) fn newest(&self, list: &InList) -> impl Iterator<Item = &Block> {
+        let heads = list.heads.into_iter().take_while(|&head| head != NO_BLOCK);
+        heads.map(|head| &self.blocks[head as usize])
+    }
+
+    #[inline(always)]
+    pub(super) fn n_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// The state that the arc leads to.
     #[inline]
     pub fn target(&self, arc: ArcId) -> State {

@@ -156,7 +156,7 @@ impl<V: Variant> Sweeping<V> {
                 let (v_old, v) = V::publish(self, model, state); // l.15, 16, 17
                 self.counters.idle_pops += u64::from(v == v_old);
                 let is_exact = self.schedule.must_be_exact(model, state, v_old, v);
-                model.look_ahead(self.queue.upcoming(), &self.values.pairs);
+                model.look_ahead(|| self.queue.upcoming(), &self.values.pairs);
                 let cursor = model.first_predecessor(state);
                 (PartialCycle { state, v_old, is_exact, cursor }, v)
             }

@@ -13,13 +13,13 @@ use super::prefetch::prefetch;
 const MIN_BLOCKS: usize = 1 << 15;
 
 impl Arcs {
-    /// Prefetches for the states in `upcoming`, the next one first: whatever each needs at its
+    /// Prefetches for the `upcoming` states, the next one first: whatever each needs at its
     /// distance. `records` are those of all states, `into` gives the arcs into one; `pairs` are
     /// read by slot.
     #[inline(always)]
-    pub fn look_ahead<R, P>(
+    pub fn look_ahead<I: Iterator<Item = u32>, R, P>(
         &self,
-        mut upcoming: impl Iterator<Item = u32>,
+        upcoming: impl FnOnce() -> I,
         records: &[R],
         into: impl Fn(&R) -> &InList,
         pairs: &[P],
@@ -27,6 +27,7 @@ impl Arcs {
         if self.n_blocks() < MIN_BLOCKS {
             return;
         }
+        let mut upcoming = upcoming();
         let Some(next) = upcoming.next().and_then(|state| records.get(state as usize)) else { return };
         for block in self.newest(into(next)) {
             block.slots.iter().for_each(|&slot| prefetch(pairs, slot as usize));

@@ -105,6 +105,8 @@ impl Link {
 pub struct PriorityQueue {
     kind: QueueKind,
     n_buckets: u32,
+    /// All buckets but NOT_QUEUED.
+    n_rings: u64,
     /// The first key's place in `links`.
     n_heads: u32,
     /// Bits of a priority below those that make its bucket.
@@ -132,6 +134,7 @@ impl PriorityQueue {
         let mut queue = Self {
             kind,
             n_buckets,
+            n_rings: u64::from(n_buckets - 1),
             n_heads: n_buckets + if kind == QueueKind::Exact { Split::N_HEADS } else { 0 },
             shift: 52 - bits,
             offset: (((1023 + lowest) as u64) << bits) - 1,
@@ -172,21 +175,19 @@ impl PriorityQueue {
     #[inline(always)]
     pub fn set(&mut self, key: u32, priority: f64) {
         debug_assert!(priority > 0.0, "the priority of key {key} is {priority}");
+        if !self.splits.is_empty() {
+            return self.set_beside_splits(key, priority);
+        }
         let place = key + self.n_heads;
-        let link = &mut self.links[place as usize];
-        if (link.priority.to_bits() ^ priority.to_bits()) >> self.shift == 0 && self.splits.is_empty() {
-            link.priority = priority; // it stays in its bucket
+        let link = self.links[place as usize];
+        let (number, before) = (priority.to_bits() >> self.shift, link.priority.to_bits());
+        if before >> self.shift == number {
+            self.links[place as usize].priority = priority; // it stays in its bucket
             return;
         }
-        let link = *link;
-        self.len += usize::from(link.priority < 0.0);
-        let bucket = self.bucket(priority);
-        if self.split_of(bucket).is_some() {
-            self.put_in_split(place, priority, bucket);
-        } else if self.relink(place, link, bucket, priority) {
-            self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
-            self.top = self.top.max(bucket);
-        }
+        self.len += (before >> 63) as usize; // the sign of NO_PRIORITY
+        let bucket = self.bucket_of(number);
+        self.put_in_bucket(place, link, bucket, priority);
     }
 
     /// Sets the priority of a key if it is above the threshold, and removes the key if it is not.
@@ -213,14 +214,14 @@ impl PriorityQueue {
         let place = key + self.n_heads;
         let link = self.links[place as usize];
         if link.priority > 0.0 {
-            self.unlink(link);
+            unlink(&mut self.links, link);
             self.links[place as usize] = Link::alone(place);
             self.len -= 1;
         }
     }
 
     /// Removes and returns the key with the highest priority.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<u32> {
         let key = self.best(usize::MAX)?.checked_sub(self.n_heads)?;
         self.remove(key);
@@ -264,11 +265,21 @@ impl PriorityQueue {
     }
 
     /// A cheap guess at the next key to pop, for prefetching; arbitrary if the queue is empty.
-    #[inline]
+    #[inline(always)]
     pub fn likely_next(&mut self) -> u32 {
         let bucket = self.settle();
         let ring = self.split_of(bucket).and_then(|split| self.highest_in(split)).unwrap_or(bucket);
         self.links[ring as usize].next.wrapping_sub(self.n_heads)
+    }
+
+    /// A guess at the keys to pop next, in order, as far as one look at each ring tells.
+    #[inline(always)]
+    pub(crate) fn upcoming(&self) -> Upcoming<'_> {
+        let mut ring = self.top;
+        while let Some(highest) = self.split_of(ring).and_then(|split| self.highest_in(split)) {
+            ring = highest;
+        }
+        Upcoming { queue: self, ring, place: ring }
     }
 
     /// Bytes in use (filled, not reserved).
@@ -279,8 +290,20 @@ impl PriorityQueue {
     /// The bucket of a priority.
     #[inline(always)]
     fn bucket(&self, priority: f64) -> u32 {
-        let number = (priority.to_bits() >> self.shift).saturating_sub(self.offset);
-        number.clamp(1, u64::from(self.n_buckets - 1)) as u32
+        self.bucket_of(priority.to_bits() >> self.shift)
+    }
+
+    /// The bucket of the priorities with these high bits.
+    #[inline(always)]
+    fn bucket_of(&self, number: u64) -> u32 {
+        let bucket = number.wrapping_sub(self.offset);
+        if bucket.wrapping_sub(1) < self.n_rings { bucket as u32 } else { self.outermost(number) }
+    }
+
+    /// The lowest bucket or the highest, which take in what lies outside.
+    #[cold]
+    fn outermost(&self, number: u64) -> u32 {
+        if number <= self.offset { 1 } else { self.n_buckets - 1 }
     }
 
     /// The lowest priority of a bucket: no lower bucket has one that is as high.
@@ -321,21 +344,13 @@ impl PriorityQueue {
         Some(best)
     }
 
+    /// Moves the key at a place, with this link, to the front of a bucket that is not split.
     #[inline(always)]
-    fn unlink(&mut self, link: Link) {
-        self.links[link.previous as usize].next = link.next;
-        self.links[link.next as usize].previous = link.previous;
-    }
-
-    /// Moves the key at a place, with this link, to the front of a head's ring. Returns whether the
-    /// ring was empty.
-    #[inline(always)]
-    fn relink(&mut self, place: u32, link: Link, head: u32, priority: f64) -> bool {
-        self.unlink(link);
-        let first = std::mem::replace(&mut self.links[head as usize].next, place);
-        self.links[first as usize].previous = place;
-        self.links[place as usize] = Link { previous: head, next: first, priority };
-        first == head
+    fn put_in_bucket(&mut self, place: u32, link: Link, bucket: u32, priority: f64) {
+        if relink(&mut self.links, place, link, bucket, priority) {
+            self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
+            self.top = self.top.max(bucket);
+        }
     }
 
     /// Returns whether a ring is empty and was not split.
@@ -369,5 +384,52 @@ impl PriorityQueue {
             bits = self.filled[word];
         }
         word as u32 * 64 + 63 - bits.leading_zeros()
+    }
+}
+
+#[inline(always)]
+fn unlink(links: &mut [Link], link: Link) {
+    links[link.previous as usize].next = link.next;
+    links[link.next as usize].previous = link.previous;
+}
+
+/// Moves the key at a place, with this link, to the front of a head's ring. Returns whether the
+/// ring was empty.
+#[inline(always)]
+fn relink(links: &mut [Link], place: u32, link: Link, head: u32, priority: f64) -> bool {
+    unlink(links, link);
+    let first = std::mem::replace(&mut links[head as usize].next, place);
+    links[first as usize].previous = place;
+    links[place as usize] = Link { previous: head, next: first, priority };
+    first == head
+}
+
+/// The keys to pop next: those of the highest ring, then those of the next few.
+pub(crate) struct Upcoming<'q> {
+    queue: &'q PriorityQueue,
+    ring: u32,
+    /// The place of the last key, or of the ring's head.
+    place: u32,
+}
+
+impl Iterator for Upcoming<'_> {
+    type Item = u32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        // Rings that have become empty unnoticed are passed, but not many.
+        for _ in 0..4 {
+            self.place = self.queue.links[self.place as usize].next;
+            if let Some(key) = self.place.checked_sub(self.queue.n_heads) {
+                return Some(key);
+            }
+            self.ring = match self.ring {
+                NOT_QUEUED => return None,
+                bucket if bucket < self.queue.n_buckets => self.queue.noted_below(bucket),
+                ring => self.queue.ring_below(ring)?,
+            };
+            self.place = self.ring;
+        }
+        None
     }
 }

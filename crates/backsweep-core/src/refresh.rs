@@ -68,6 +68,8 @@ pub(crate) struct RefreshSchedule {
     next: u32,
     /// Small backups done and not yet used up by the pairs in turn.
     backups: u64,
+    /// The next pair in turn costs at least this many.
+    least: u64,
     /// Successors that may be read when values collapse.
     credit: u64,
 }
@@ -75,7 +77,7 @@ pub(crate) struct RefreshSchedule {
 impl RefreshSchedule {
     pub fn new() -> Self {
         let (state_peaks, pair_peaks) = (Vec::new(), Vec::new());
-        Self { state_peaks, pair_peaks, next: 0, backups: 0, credit: INITIAL_CREDIT }
+        Self { state_peaks, pair_peaks, next: 0, backups: 0, least: 0, credit: INITIAL_CREDIT }
     }
 
     /// Adds new states and pairs. Their start value counts as a peak, since other values may be
@@ -83,6 +85,7 @@ impl RefreshSchedule {
     pub fn grow(&mut self, model: &Model, start_value: f64) {
         self.state_peaks.resize(model.n_states(), Peak::of(start_value));
         self.pair_peaks.resize(model.n_pairs(), Peak::of(start_value));
+        self.least = 0; // another pair may be next, or the next have moved
     }
 
     fn pay(&mut self, n_successors: usize) -> bool {
@@ -151,15 +154,16 @@ impl RefreshSchedule {
     /// deadline, and is recomputed at visits 8, 16, 32 … in any case.
     #[inline]
     pub fn in_turn(&mut self, model: &Model, limit: usize) -> Option<Pair> {
-        if self.backups < BACKUPS_PER_SUCCESSOR || model.n_pairs() == 0 {
+        if self.backups < self.least.max(BACKUPS_PER_SUCCESSOR) || model.n_pairs() == 0 {
             return None;
         }
         let pair = Pair(if (self.next as usize) < model.n_pairs() { self.next } else { 0 });
         let cost = BACKUPS_PER_SUCCESSOR * (1 + model.pair_record(pair).n_successors() as u64);
         if self.backups < cost {
+            self.least = cost; // a pair's successors never get fewer
             return None;
         }
-        self.next = pair.0 + 1;
+        (self.next, self.least) = (pair.0 + 1, 0);
         if Self::is_too_long(model, pair, limit) {
             return None;
         }
@@ -199,6 +203,6 @@ impl RefreshSchedule {
             return Err(Snapshot::problem("refresh.numbers", "it counts above 2^32 small backups"));
         }
         let next = next.min(u64::from(u32::MAX) - 1) as u32;
-        Ok(Self { state_peaks, pair_peaks, next, backups, credit: credit.min(MAX_CREDIT) })
+        Ok(Self { state_peaks, pair_peaks, next, backups, least: 0, credit: credit.min(MAX_CREDIT) })
     }
 }

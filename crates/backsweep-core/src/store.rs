@@ -7,6 +7,7 @@
 mod arcs;
 mod block;
 mod chunks;
+mod look_ahead;
 mod pair_states;
 mod prefetch;
 mod sparse;

@@ -100,6 +100,13 @@ impl Model {
         }
     }
 
+    /// Prefetches what the update cycles of the states to be popped next will read: see
+    /// `store/look_ahead.rs`. `pairs` are the planner's, by slot.
+    #[inline(always)]
+    pub(crate) fn look_ahead<I: Iterator<Item = u32>, P>(&self, upcoming: impl FnOnce() -> I, pairs: &[P]) {
+        self.arcs.look_ahead(upcoming, &self.states, |record| &record.into, pairs);
+    }
+
     /// Bytes in use for states, pairs and arcs, not merely reserved.
     pub fn bytes(&self) -> usize {
         self.row_bytes() + self.arcs.bytes()

@@ -19,6 +19,7 @@ pub use small::Small;
 
 use super::{Counters, Cycle, PlannerKind};
 use crate::refresh::RefreshSchedule;
+use crate::store::{Cursor, LANES, Predecessors};
 use crate::{
     ArcId, Change, Model, MovedPairs, Pair, PairValue, PriorityQueue, Result, Settings, Snapshot, State,
     Values,
@@ -76,16 +77,24 @@ pub trait Variant: Clone + Debug + Default + Send + Sync + 'static {
     fn published_value(planner: &Sweeping<Self>, state: u32) -> f64;
 
     /// Publishes the value of a state that was popped; returns the one that its predecessors still
-    /// use.
-    fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64;
+    /// use, and the new one.
+    fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> (f64, f64);
 
-    /// Returns whether a changed Q may change its state's priority. `RISES`: Q went up. It must not branch,
-    /// as no processor could predict the outcome. It is only a filter: [`requeue`](Self::requeue)
-    /// decides.
-    fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool;
+    /// The test whether a changed Q, given by its slot, may change its state's priority. `RISES`: Q went up.
+    /// It must not branch, as no processor could predict the outcome. It is only a filter:
+    /// [`requeue`](Self::requeue) decides.
+    fn filter<const RISES: bool>(&self, model: &Model) -> impl Fn(usize, PairValue) -> bool;
 
-    /// Restores the priority of a pair's state, and everything else that depends on Q of the pair.
-    fn requeue(planner: &mut Sweeping<Self>, model: &Model, slot: usize);
+    /// Restores the priorities of the states of pairs, given by their slots, one after the other, and
+    /// everything else that depends on Q of the pairs.
+    fn requeue(
+        &mut self,
+        values: &mut Values,
+        queue: &mut PriorityQueue,
+        threshold: f64,
+        model: &Model,
+        slots: &[u32],
+    );
 
     /// Makes room for all states and pairs.
     fn grow(&mut self, model: &Model, values: &Values, threshold: f64);
@@ -129,7 +138,7 @@ impl<V: Variant> Sweeping<V> {
             return self.recompute(model, pair);
         };
         self.values.put(model, pair, q);
-        V::requeue(self, model, pair.slot()); // l.11, 12
+        self.requeue(model, pair); // l.11, 12
         if let Some((next, _)) = change.next {
             self.values.prefetch_values(model, next);
         }
@@ -138,32 +147,32 @@ impl<V: Variant> Sweeping<V> {
     /// Lines 14 to 22: one update cycle, or as much of it as `limit` backups allow.
     #[inline]
     fn run_cycle(&mut self, model: &Model, limit: usize) -> Cycle {
-        let mut cycle = match self.partial {
-            Some(cycle) => cycle,
+        let (cycle, v) = match self.partial {
+            Some(cycle) => (cycle, V::published_value(self, cycle.state)),
             None if limit < usize::MAX && !self.queue.prepare(limit) => return Cycle::Cut,
             None => {
                 let Some(state) = self.queue.pop() else { return Cycle::Idle }; // l.14
                 self.counters.cycles += 1;
-                let v_old = V::publish(self, model, state); // l.15, 16, 17
-                let v = V::published_value(self, state);
+                let (v_old, v) = V::publish(self, model, state); // l.15, 16, 17
                 self.counters.idle_pops += u64::from(v == v_old);
                 let is_exact = self.schedule.must_be_exact(model, state, v_old, v);
-                PartialCycle { state, v_old, is_exact, cursor: model.first_predecessor(state) }
+                model.look_ahead(|| self.queue.upcoming(), &self.values.pairs);
+                let cursor = model.first_predecessor(state);
+                (PartialCycle { state, v_old, is_exact, cursor }, v)
             }
         };
-        let delta_v = V::published_value(self, cycle.state) - cycle.v_old; // l.18
-        let n_backups = if delta_v == 0.0 {
-            cycle.finish() // Departure 8
+        let delta_v = v - cycle.v_old; // l.18
+        let (n_backups, cursor) = if delta_v == 0.0 {
+            (0, Cursor::END) // Departure 8
         } else if cycle.is_exact {
-            self.refresh_predecessors(model, &mut cycle, delta_v, limit)
-        } else if delta_v < 0.0 {
-            self.back_up_predecessors::<false>(model, &mut cycle, delta_v, limit)
+            self.refresh_predecessors(model, cycle, delta_v, limit)
         } else {
-            self.back_up_predecessors::<true>(model, &mut cycle, delta_v, limit)
+            self.back_up_predecessors(model, cycle, delta_v, limit)
         };
         self.counters.small_backups += n_backups as u64;
         self.schedule.count(n_backups);
-        self.partial = (!cycle.is_finished()).then_some(cycle);
+        let is_finished = cursor == Cursor::END;
+        self.partial = if is_finished { None } else { Some(PartialCycle { cursor, ..cycle }) };
         while let Some(pair) = self.schedule.in_turn(model, limit) {
             self.counters.refreshes += 1;
             self.recompute(model, pair);
@@ -172,67 +181,92 @@ impl<V: Variant> Sweeping<V> {
             }
         }
         model.prefetch_predecessors(State(self.queue.likely_next()));
-        if cycle.is_finished() { Cycle::Done } else { Cycle::Cut }
+        if is_finished { Cycle::Done } else { Cycle::Cut }
     }
 
-    /// Lines 19 to 22: gives predecessors their small backups; returns how many.
+    /// Lines 19 to 22: gives predecessors their small backups; returns how many, and what is left.
     #[inline(always)]
-    fn back_up_predecessors<const RISES: bool>(
+    fn back_up_predecessors(
         &mut self,
         model: &Model,
-        cycle: &mut PartialCycle,
+        cycle: PartialCycle,
         delta_v: f64,
         limit: usize,
-    ) -> usize {
+    ) -> (usize, Cursor) {
         let mut predecessors = model.predecessors_from(cycle.state, cycle.cursor);
-        while predecessors.n_taken() < limit
-            && let Some(lanes) = predecessors.next()
-        {
-            // l.19
+        let mut n_blocks = limit / (LANES as usize + 1) + 1; // a shift; a limit of 8 allows two blocks
+        while n_blocks > 0 && !predecessors.is_finished() {
+            let most = n_blocks.min(Touched::MAX_BLOCKS);
+            let n = if delta_v < 0.0 {
+                self.gather::<false>(model, &mut predecessors, delta_v, most)
+            } else {
+                self.gather::<true>(model, &mut predecessors, delta_v, most)
+            };
+            let Self { variant, values, queue, settings, touched, .. } = self;
+            variant.requeue(values, queue, settings.threshold, model, touched.slots(n)); // l.22
+            n_blocks -= most;
+        }
+        (predecessors.n_taken(), predecessors.cursor())
+    }
+
+    /// Lines 19 to 21 for up to `most` blocks of predecessors; returns how many pairs were touched.
+    #[inline(always)]
+    fn gather<const RISES: bool>(
+        &mut self,
+        model: &Model,
+        predecessors: &mut Predecessors<'_>,
+        delta_v: f64,
+        most: usize,
+    ) -> usize {
+        // A slice and a count of its own: through `self` they would be read again after every
+        // store, four of 22 instructions.
+        let (pairs, touched) = (&mut self.values.pairs[..], &mut self.touched);
+        let is_touched = self.variant.filter::<RISES>(model);
+        let mut n = 0;
+        for _ in 0..most {
+            let Some(lanes) = predecessors.next() else { break }; // l.19
+            let block = touched.block(n);
+            let mut n_new = 0;
             for (slot, weight) in lanes.iter() {
-                let pair = &mut self.values.pairs[slot];
+                let pair = &mut pairs[slot];
                 pair.small_backup(weight, delta_v); // l.20
-                self.touched.push(slot, self.variant.is_touched::<RISES>(model, slot, *pair)); // l.21
+                block[n_new] = slot as u32;
+                n_new += usize::from(is_touched(slot, *pair)); // l.21
             }
-            if self.touched.is_complete() {
-                self.requeue_touched(model); // l.22
-            }
+            n += n_new;
         }
-        cycle.cursor = predecessors.cursor();
-        self.requeue_touched(model);
-        predecessors.n_taken()
+        n
     }
 
-    #[inline]
-    fn requeue_touched(&mut self, model: &Model) {
-        for i in 0..self.touched.n {
-            V::requeue(self, model, self.touched.slots[i] as usize);
-        }
-        (self.touched.n, self.touched.n_blocks) = (0, 0);
+    /// Restores the priority of the state of one pair.
+    #[inline(never)]
+    fn requeue(&mut self, model: &Model, pair: Pair) {
+        let Self { variant, values, queue, settings, .. } = self;
+        variant.requeue(values, queue, settings.threshold, model, &[pair.slot() as u32]);
     }
 
-    /// Recomputes the predecessors one by one instead; returns how many. The cost of a pair is its
+    /// Recomputes the predecessors one by one instead; returns how many, and what is left. The cost of a pair is its
     /// number of successors.
     #[cold]
     #[inline(never)]
     fn refresh_predecessors(
         &mut self,
         model: &Model,
-        cycle: &mut PartialCycle,
+        mut cycle: PartialCycle,
         delta_v: f64,
         limit: usize,
-    ) -> usize {
+    ) -> (usize, Cursor) {
         let (mut n_backups, mut cost) = (0, 0);
         while cost < limit {
             let mut predecessors = model.predecessors_from(cycle.state, cycle.cursor);
             let Some(lanes) = predecessors.next() else { break };
             cycle.cursor = predecessors.cursor();
             n_backups += predecessors.n_taken();
-            self.partial = Some(*cycle);
+            self.partial = Some(cycle);
             for (pair, weight, _) in lanes.filled() {
                 if RefreshSchedule::is_too_long(model, pair, limit) {
                     self.values.small_backup(pair, weight, delta_v);
-                    V::requeue(self, model, pair.slot());
+                    self.requeue(model, pair);
                     cost += 1;
                 } else {
                     self.recompute(model, pair);
@@ -241,7 +275,7 @@ impl<V: Variant> Sweeping<V> {
                 }
             }
         }
-        n_backups
+        (n_backups, cycle.cursor)
     }
 
     /// Recomputes a pair from the model and restores everything that depends on it.
@@ -250,7 +284,7 @@ impl<V: Variant> Sweeping<V> {
             model.successors(pair).map(|next| (next.weight, self.value_in_use(next.state, next.arc)));
         let q = self.values.full_backup_with_bonus(model, pair, successors);
         self.values.put(model, pair, q);
-        V::requeue(self, model, pair.slot());
+        self.requeue(model, pair);
     }
 
     /// The value of a state that the pair of an arc to it currently uses.

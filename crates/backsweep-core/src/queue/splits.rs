@@ -7,7 +7,7 @@
 //! popped does not depend on how keys are kept. A split moves each key of the ring once, in pieces
 //! if the caller may have to stop.
 
-use super::{NO_PRIORITY, PriorityQueue};
+use super::{NO_PRIORITY, PriorityQueue, relink};
 
 /// Rings that one ring is split into: one for each value of six bits.
 const RINGS_PER_SPLIT: u32 = 64;
@@ -58,6 +58,21 @@ impl PriorityQueue {
         self.n_buckets + RINGS_PER_SPLIT * split as u32
     }
 
+    /// As [`set`](Self::set), while some bucket is split.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn set_beside_splits(&mut self, key: u32, priority: f64) {
+        let place = key + self.n_heads;
+        let link = self.links[place as usize];
+        self.len += usize::from(link.priority < 0.0);
+        let bucket = self.bucket(priority);
+        if self.split_of(bucket).is_some() {
+            self.put_in_split(place, priority, bucket);
+        } else {
+            self.put_in_bucket(place, link, bucket, priority);
+        }
+    }
+
     /// Moves a key to the ring below a head that was split.
     #[inline(never)]
     pub(super) fn put_in_split(&mut self, place: u32, priority: f64, mut head: u32) {
@@ -74,7 +89,8 @@ impl PriorityQueue {
             (*any, *all) = (*any | rank, *all & rank);
             head = self.heads(number) + i;
         }
-        self.relink(place, self.links[place as usize], head, priority);
+        let link = self.links[place as usize];
+        relink(&mut self.links, place, link, head, priority);
     }
 
     /// The rings of a split that have had a key, the highest first.
@@ -85,6 +101,15 @@ impl PriorityQueue {
             filled ^= 1 << i;
             Some(self.heads(split) + i)
         })
+    }
+
+    /// The next lower ring of the same split that has had a key.
+    #[cold]
+    pub(super) fn ring_below(&self, ring: u32) -> Option<u32> {
+        let (split, i) =
+            ((ring - self.n_buckets) / RINGS_PER_SPLIT, (ring - self.n_buckets) % RINGS_PER_SPLIT);
+        let filled = self.splits[split as usize].filled & ((1 << i) - 1);
+        Some(self.heads(split as usize) + 63u32.checked_sub(filled.leading_zeros())?)
     }
 
     /// The highest ring of a split that is not empty or was split itself.

@@ -94,13 +94,14 @@ impl Cursor {
 /// A walk through a predecessor list, seven lanes at a time.
 pub(crate) struct Predecessors<'m> {
     arcs: &'m Arcs,
-    heads: [u32; N_NEWEST_BLOCKS],
-    /// The number of `heads` that have been used.
-    used: usize,
+    /// Not a copy of its heads: an array indexed at run time would keep the walk out of registers.
+    list: &'m InList,
+    /// The number of blocks that come before `cursor`; counted from N_NEWEST_BLOCKS on if the walk did
+    /// not begin at the start of the list.
+    n_before: usize,
+    /// `n_before` when the walk began.
+    from: usize,
     cursor: u32,
-    /// The number of lanes of the next block that are filled.
-    filled: u32,
-    n_taken: usize,
 }
 
 impl<'m> Predecessors<'m> {
@@ -118,10 +119,9 @@ impl<'m> Predecessors<'m> {
         }
         let block = &self.arcs.blocks[self.cursor as usize];
         let first_arc = self.cursor * LANES;
-        self.used += 1;
-        self.cursor = if self.used < N_NEWEST_BLOCKS { self.heads[self.used] } else { block.next() };
-        self.n_taken += self.filled as usize;
-        self.filled = LANES;
+        self.n_before += 1;
+        self.cursor =
+            if self.n_before < N_NEWEST_BLOCKS { self.list.heads[self.n_before] } else { block.next() };
         Some((first_arc, block))
     }
 
@@ -131,10 +131,28 @@ impl<'m> Predecessors<'m> {
         Cursor(self.cursor)
     }
 
+    /// Returns whether all have been handed out.
+    #[inline(always)]
+    pub fn is_finished(&self) -> bool {
+        self.cursor == NO_BLOCK
+    }
+
     /// The number of arcs that were handed out.
     #[inline(always)]
     pub fn n_taken(&self) -> usize {
-        self.n_taken
+        if self.from > 0 || self.n_before == 0 {
+            (self.n_before - self.from) * LANES as usize
+        } else if self.is_finished() {
+            self.list.len as usize
+        } else {
+            (self.n_before - 1) * LANES as usize + self.list.filled() as usize
+        }
+    }
+
+    /// The number of lanes of the next block that are filled.
+    #[inline(always)]
+    fn filled(&self) -> u32 {
+        if self.n_before == 0 { self.list.filled() } else { LANES }
     }
 }
 
@@ -152,7 +170,7 @@ impl Iterator for Incoming<'_> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.n_left == 0 {
-            self.n_left = self.walk.filled as usize;
+            self.n_left = self.walk.filled() as usize;
             self.lanes = Some(self.walk.next()?);
         }
         self.n_left -= 1;
@@ -168,7 +186,7 @@ impl Iterator for Incoming<'_> {
             result = f(result, item);
         }
         loop {
-            let n_filled = self.walk.filled as usize;
+            let n_filled = self.walk.filled() as usize;
             let Some(lanes) = self.walk.next() else { return result };
             for i in (0..n_filled.min(LANES as usize)).rev() {
                 result = f(result, lanes.arc(i));
@@ -220,16 +238,9 @@ impl Arcs {
 
     /// The predecessors in a list from a cursor of it on.
     #[inline(always)]
-    pub fn predecessors(&self, list: &InList, from: Cursor) -> Predecessors<'_> {
-        let is_start = from.0 == list.heads[0];
-        Predecessors {
-            arcs: self,
-            heads: list.heads,
-            used: if is_start { 0 } else { N_NEWEST_BLOCKS },
-            cursor: from.0,
-            filled: if is_start { list.filled() } else { LANES },
-            n_taken: 0,
-        }
+    pub fn predecessors<'m>(&'m self, list: &'m InList, from: Cursor) -> Predecessors<'m> {
+        let n_before = if from.0 == list.heads[0] { 0 } else { N_NEWEST_BLOCKS };
+        Predecessors { arcs: self, list, n_before, from: n_before, cursor: from.0 }
     }
 
     /// The cursor that a file holds, if it is valid for the list.
@@ -243,7 +254,7 @@ impl Arcs {
 
     /// The arcs into a state: (pair, weight, arc).
     #[inline]
-    pub fn incoming(&self, list: &InList) -> Incoming<'_> {
+    pub fn incoming<'m>(&'m self, list: &'m InList) -> Incoming<'m> {
         Incoming { walk: self.predecessors(list, list.start()), lanes: None, n_left: 0 }
     }
 
@@ -255,6 +266,18 @@ impl Arcs {
             let (chunk, i) = self.blocks.chunk(head as usize);
             prefetch(chunk, i);
         }
+    }
+
+    /// The newest blocks of a list, up to the four that it names.
+    #[inline(always)]
+    pub(super) fn newest(&self, list: &InList) -> impl Iterator<Item = &Block> {
+        let heads = list.heads.into_iter().take_while(|&head| head != NO_BLOCK);
+        heads.map(|head| &self.blocks[head as usize])
+    }
+
+    #[inline(always)]
+    pub(super) fn n_blocks(&self) -> usize {
+        self.blocks.len()
     }
 
     /// The state that the arc leads to.

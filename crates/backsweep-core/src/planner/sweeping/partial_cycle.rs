@@ -20,16 +20,6 @@ pub(super) struct PartialCycle {
 }
 
 impl PartialCycle {
-    /// Skips what is left. Returns how many backups that took.
-    pub fn finish(&mut self) -> usize {
-        self.cursor = Cursor::END;
-        0
-    }
-
-    pub fn is_finished(&self) -> bool {
-        self.cursor == Cursor::END
-    }
-
     /// The old value, if the pair of an arc to a state still uses it.
     #[inline]
     pub fn stale_value(&self, state: State, arc: ArcId) -> Option<f64> {

@@ -178,7 +178,7 @@ impl<V: Variant> Bonuses for Sweeping<V> {
         self.grow(model);
         let q_old = self.values.set_bonus(pair, bonus, self.values.is_known(model, pair));
         self.schedule.note_peak(pair, q_old);
-        V::requeue(self, model, pair.slot());
+        self.requeue(model, pair);
     }
 
     /// A bonus is a reward that every observation of the pair has received: W times the bonus is in

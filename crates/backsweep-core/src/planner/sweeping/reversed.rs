@@ -11,7 +11,7 @@
 
 use super::{Sweeping, Variant};
 use crate::values::MAX_VALUE;
-use crate::{Model, PairValue, PlannerKind, Result, Snapshot, State, Values};
+use crate::{Model, PairValue, PlannerKind, PriorityQueue, Result, Snapshot, State, Values};
 
 /// The headroom of the bound on the second-best pair, as a fraction of the way to the best.
 const HEADROOM: f64 = 0.75;
@@ -41,38 +41,57 @@ impl Variant for Reversed {
     }
 
     #[inline]
-    fn publish(planner: &mut Sweeping<Self>, _: &Model, state: u32) -> f64 {
+    fn publish(planner: &mut Sweeping<Self>, _: &Model, state: u32) -> (f64, f64) {
         let v = planner.values.v[state as usize];
-        std::mem::replace(&mut planner.variant.states[state as usize].u, v) // l.16, 17: U takes the place of V
+        (std::mem::replace(&mut planner.variant.states[state as usize].u, v), v) // l.16, 17: U takes the place of V
     }
 
     #[inline(always)]
-    fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool {
+    fn filter<const RISES: bool>(&self, model: &Model) -> impl Fn(usize, PairValue) -> bool {
         // The greedy pair is remembered as the sign of its scale (Departure 9): a small backup that
         // lowers another pair touches one cache line. The bound is only read here; updated in this
         // loop, it made the loop wait for its own stores, a tenth of the time.
-        let is_greedy = pair.scale.is_sign_negative();
-        is_greedy | (RISES && pair.q > self.states[model.state_of_slot(slot) as usize].second)
+        let states = &self.states[..];
+        move |slot, pair| {
+            if !RISES {
+                return pair.scale.is_sign_negative();
+            }
+            // Negative if Q is above the bound.
+            let room = states[model.state_of_slot(slot) as usize].second - pair.q;
+            (room.to_bits() | pair.scale.to_bits()) >> 63 == 1
+        }
     }
 
     #[inline(always)]
-    fn requeue(planner: &mut Sweeping<Self>, model: &Model, slot: usize) {
-        let state = model.state_of_slot(slot);
-        let PairValue { q, scale } = planner.values.pairs[slot];
-        let v = &mut planner.values.v[state as usize];
-        let second = &mut planner.variant.states[state as usize].second;
-        if scale.is_sign_negative() && q >= *second {
-            *v = q;
-        } else if scale.is_sign_negative() || q > *v {
-            planner.find_greedy(model, state, slot);
-        } else {
-            if q > *second {
-                // Not q itself: q will rise again, and rises up to this bound need no attention.
-                *second = (q + HEADROOM * (*v - q)).min(*v);
+    fn requeue(
+        &mut self,
+        values: &mut Values,
+        queue: &mut PriorityQueue,
+        threshold: f64,
+        model: &Model,
+        slots: &[u32],
+    ) {
+        let (pairs, states) = (&mut values.pairs[..], &mut self.states[..]);
+        let v = &mut values.v[..states.len()]; // so that one check of an index serves both
+        for &slot in slots {
+            let state = model.state_of_slot(slot as usize);
+            let PairValue { q, scale } = pairs[slot as usize];
+            let (v, row) = (&mut v[state as usize], &mut states[state as usize]);
+            if scale.is_sign_negative() && q >= row.second {
+                *v = q;
+            } else if scale.is_sign_negative() || q > *v {
+                let slots = model.slots(state);
+                let favored = slot as usize - slots.start;
+                (*v, row.second) = find_greedy(&mut pairs[slots], favored);
+            } else {
+                if q > row.second {
+                    // Not q itself: q will rise again, and rises up to this bound need no attention.
+                    row.second = (q + HEADROOM * (*v - q)).min(*v);
+                }
+                continue;
             }
-            return;
+            queue.set_above(threshold, state, (*v - row.u).abs()); // l.11, 12, 21, 22
         }
-        planner.set_priority(state);
     }
 
     fn grow(&mut self, _: &Model, values: &Values, _: f64) {
@@ -113,36 +132,24 @@ impl Variant for Reversed {
     }
 }
 
-impl Sweeping<Reversed> {
-    /// Lines 11, 12, 21 and 22: the priority of a state is set, up or down.
-    #[inline(always)]
-    fn set_priority(&mut self, state: u32) {
-        let (v, u) = (self.values.v[state as usize], self.variant.states[state as usize].u);
-        self.queue.set_above(self.settings.threshold, state, (v - u).abs()); // l.11, 12, 21, 22
-    }
-
-    /// Finds the best pair of a state and the second; among equally good ones `favored` comes
-    /// first, then the order of actions decides.
-    #[cold]
-    #[inline(never)]
-    fn find_greedy(&mut self, model: &Model, state: u32, favored: usize) {
-        let (mut best, mut highest) = (favored, self.values.pairs[favored].q);
-        let mut second = f64::NEG_INFINITY;
-        for slot in model.slots(state) {
-            let value = &mut self.values.pairs[slot];
-            value.scale = value.scale.abs();
-            if slot == favored {
-                continue;
-            }
-            if value.q > highest {
-                (second, best, highest) = (highest, slot, value.q);
-            } else {
-                second = second.max(value.q);
-            }
+/// Marks the best pair of a state; returns its value and that of the second. Among equally good
+/// ones `favored` comes first, then the order of actions decides.
+#[cold]
+#[inline(never)]
+fn find_greedy(pairs: &mut [PairValue], favored: usize) -> (f64, f64) {
+    let (mut best, mut highest) = (favored, pairs[favored].q);
+    let mut second = f64::NEG_INFINITY;
+    for (i, pair) in pairs.iter_mut().enumerate() {
+        pair.scale = pair.scale.abs();
+        if i == favored {
+            continue;
         }
-        let scale = &mut self.values.pairs[best].scale;
-        *scale = -*scale;
-        self.values.v[state as usize] = highest;
-        self.variant.states[state as usize].second = second;
+        if pair.q > highest {
+            (second, best, highest) = (highest, i, pair.q);
+        } else {
+            second = second.max(pair.q);
+        }
     }
+    pairs[best].scale = -pairs[best].scale;
+    (highest, second)
 }

@@ -11,7 +11,9 @@
 
 use super::{SmallBackups, Sweeping, Variant};
 use crate::values::MAX_VALUE;
-use crate::{Model, MovedPairs, Pair, PairValue, PlannerKind, Result, Snapshot, State, Values};
+use crate::{
+    Model, MovedPairs, Pair, PairValue, PlannerKind, PriorityQueue, Result, Snapshot, State, Values,
+};
 
 /// The data of small backups for pairs and states.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub struct Small {
     /// Q of each pair when its state was last popped, by slot.
     q_prev: Vec<f64>,
     /// A new priority of a state matters only above this: the larger of the threshold and the
-    /// queued priority. May be too low after `restore`, which only costs time.
+    /// queued priority.
     floor: Vec<f64>,
 }
 
@@ -40,29 +42,39 @@ impl Variant for Small {
     }
 
     #[inline]
-    fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64 {
+    fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> (f64, f64) {
         planner.variant.floor[state as usize] = planner.settings.threshold;
         for slot in model.slots(state) {
             planner.variant.q_prev[slot] = planner.values.pairs[slot].q; // l.15
         }
-        let v_old = planner.values.v[state as usize]; // l.16
-        planner.values.update_maximum(model, State(state)); // l.17
-        v_old
+        let v = planner.values.maximum(model, State(state)); // l.17
+        (std::mem::replace(&mut planner.values.v[state as usize], v), v) // l.16
     }
 
     #[inline(always)]
-    fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool {
-        (pair.q - self.q_prev[slot]).abs() > self.floor[model.state_of_slot(slot) as usize] // l.21
+    fn filter<const RISES: bool>(&self, model: &Model) -> impl Fn(usize, PairValue) -> bool {
+        let (q_prev, floor) = (&self.q_prev[..], &self.floor[..]);
+        move |slot, pair| (pair.q - q_prev[slot]).abs() > floor[model.state_of_slot(slot) as usize] // l.21
     }
 
     #[inline(always)]
-    fn requeue(planner: &mut Sweeping<Self>, model: &Model, slot: usize) {
-        let priority = (planner.values.pairs[slot].q - planner.variant.q_prev[slot]).abs(); // l.11, 21
-        let state = model.state_of_slot(slot);
-        let floor = &mut planner.variant.floor[state as usize];
-        if priority > *floor {
-            *floor = priority;
-            planner.queue.promote(state, priority); // l.12, 22 (Departure 6)
+    fn requeue(
+        &mut self,
+        values: &mut Values,
+        queue: &mut PriorityQueue,
+        _threshold: f64,
+        model: &Model,
+        slots: &[u32],
+    ) {
+        let (pairs, q_prev, floor) = (&values.pairs[..], &self.q_prev[..], &mut self.floor[..]);
+        for &slot in slots {
+            let priority = (pairs[slot as usize].q - q_prev[slot as usize]).abs(); // l.11, 21
+            let state = model.state_of_slot(slot as usize);
+            let floor = &mut floor[state as usize];
+            if priority > *floor {
+                *floor = priority;
+                queue.set(state, priority); // l.12, 22: above what is queued (Departure 6)
+            }
         }
     }
 
@@ -84,7 +96,9 @@ impl Variant for Small {
     }
 
     fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        planner.variant.floor = vec![planner.settings.threshold; model.n_states()];
+        let queued = |state| planner.queue.priority(state).unwrap_or(0.0);
+        let floors = (0..model.n_states() as u32).map(|state| queued(state).max(planner.settings.threshold));
+        planner.variant.floor = floors.collect();
         planner.variant.q_prev.extend_from_slice(snapshot.bounded(
             "small.q_prev",
             model.n_pairs(),

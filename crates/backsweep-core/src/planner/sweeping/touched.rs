@@ -4,36 +4,38 @@ use crate::store::LANES;
 
 /// Pairs whose state needs attention, gathered so that the loop over lanes has no branch: which
 /// ones do is a coin toss to the processor.
+///
+/// Their number is the caller's, so that it stays in a register.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
-    pub slots: [u32; Self::CAPACITY],
-    pub n: usize,
-    /// The number of times that seven lanes have been looked at.
-    pub n_blocks: usize,
+    slots: [u32; Self::CAPACITY],
 }
 
 impl Touched {
-    const CAPACITY: usize = 64;
     /// The number of sevens that fit, whatever is gathered. States are requeued after that many, so that the
     /// order of work does not depend on how many pairs were gathered.
-    const MAX_BLOCKS: usize = Self::CAPACITY / LANES as usize;
+    pub const MAX_BLOCKS: usize = 9;
+    const CAPACITY: usize = Self::MAX_BLOCKS * LANES as usize + PLACES;
 
+    /// The places after the `n` gathered so far. There are more than a block needs: as many as six
+    /// bits can name, which is what the compiler knows of a count of six, so that no access has to
+    /// be checked.
     #[inline(always)]
-    pub fn push(&mut self, slot: usize, is_touched: bool) {
-        self.slots[self.n % Self::CAPACITY] = slot as u32;
-        self.n += usize::from(is_touched);
+    pub fn block(&mut self, n: usize) -> &mut [u32; PLACES] {
+        self.slots[n..].first_chunk_mut().expect("room for a block")
     }
 
-    /// Counts seven lanes; returns whether the next seven might not fit.
+    /// The slots of the first `n`.
     #[inline(always)]
-    pub fn is_complete(&mut self) -> bool {
-        self.n_blocks += 1;
-        self.n_blocks == Self::MAX_BLOCKS
+    pub fn slots(&self, n: usize) -> &[u32] {
+        &self.slots[..n]
     }
 }
 
+const PLACES: usize = 64;
+
 impl Default for Touched {
     fn default() -> Self {
-        Self { slots: [0; Self::CAPACITY], n: 0, n_blocks: 0 }
+        Self { slots: [0; Self::CAPACITY] }
     }
 }

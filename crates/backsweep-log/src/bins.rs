@@ -1,6 +1,7 @@
 //! Numbers cut into bins: by given edges, or by quantiles of the log, which become edges.
 
 use crate::decimal::Decimal;
+use crate::derived::{START, is_previous};
 use crate::error::{Error, Result, shown};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -88,6 +89,7 @@ impl BinnedColumn {
         };
         match &self.bins {
             _ if value.is_empty() => missing.map(str::to_owned).ok_or_else(|| wrong("a value")),
+            Bins::Edges(_) if is_previous(&self.name) && value == START => Ok(value.to_owned()),
             Bins::Edges(edges) => {
                 let number: Option<f64> = value.trim_ascii().parse().ok().filter(|x: &f64| x.is_finite());
                 let number = number.ok_or_else(|| wrong("a number, since the column is cut into bins"))?;

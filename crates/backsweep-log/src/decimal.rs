@@ -124,6 +124,11 @@ impl Decimal {
         Self::scaled(mantissa, decimals - exponent).ok_or(NotDecimal::Digits)
     }
 
+    /// `mantissa` · 10^-`decimals`, for up to [`MAX_DECIMALS`], in its shortest form.
+    pub(crate) fn of(mantissa: i64, decimals: u8) -> Self {
+        Self::scaled(mantissa, i32::from(decimals)).unwrap_or(Self { mantissa, decimals })
+    }
+
     /// `mantissa` · 10^-`decimals` in its shortest form, if it can be represented.
     fn scaled(mut mantissa: i64, mut decimals: i32) -> Option<Self> {
         if mantissa == 0 {

@@ -40,6 +40,12 @@ pub enum SpecField {
     RoundToCents,
     /// [`Spec::order`](crate::Spec::order).
     Order,
+    /// [`Spec::file_order`](crate::Spec::file_order).
+    FileOrder,
+    /// [`Spec::ties_by_file`](crate::Spec::ties_by_file).
+    Ties,
+    /// [`Spec::conditions`](crate::Spec::conditions).
+    Conditions,
     /// [`Spec::strict`](crate::Spec::strict).
     Strict,
     /// The settings of an earlier log: [`Spec::reuse`](crate::Spec::reuse).
@@ -65,6 +71,9 @@ impl SpecField {
             Self::RewardUnit => "reward_unit",
             Self::RoundRewards | Self::RoundToCents => "round_rewards",
             Self::Order => "order",
+            Self::FileOrder => "file_order",
+            Self::Ties => "ties_by_file",
+            Self::Conditions => "conditions",
             Self::Strict => "strict",
             Self::Reuse => "reuse",
         }

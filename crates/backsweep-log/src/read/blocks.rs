@@ -200,6 +200,11 @@ impl<'a> BlockReader<'a> {
         let before: u64 = lengths.range(first as u32..block).map(|(_, &n)| u64::from(n)).sum();
         let number = before + u64::from(self.places[first].header) + u64::from(line) + 1;
         let input = &self.inputs[file];
+        if let Input::Frame(_, frame) = input
+            && let Some(line) = frame.line(number as usize - 1)
+        {
+            return format!("{input}:{line}");
+        }
         if is_text { format!("{input}:{number}") } else { format!("{input}: row {number}") }
     }
 }
@@ -319,6 +324,7 @@ fn layout(names: &[String], columns: &[String], delimiter: u8, input: &Input) ->
 fn check_text(text: &[u8], input: &Input) -> Result<()> {
     let problem = match text {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "the file is UTF-16; save it as UTF-8",
+        _ if crate::read::xes::is_xml(text) => "the file is XML; pass it by its name, as XES ends in </log>",
         [b'P', b'K', 3, 4, ..] => "the file is a zip archive or a spreadsheet; export it as CSV",
         _ if text.contains(&0) => {
             "the file is not text; expected CSV, TSV, lines of JSON (each may be compressed by gzip or zstd) or Parquet"

@@ -25,6 +25,11 @@ pub trait DataFrame: fmt::Debug + Send + Sync {
         columns: &[String],
         rows: Range<usize>,
     ) -> std::result::Result<Vec<ColumnChunk>, Box<dyn std::error::Error + Send + Sync>>;
+
+    /// The line of a row in the file that the table was read from, if there was one.
+    fn line(&self, _row: usize) -> Option<u64> {
+        None
+    }
 }
 
 /// Some rows of a table, not yet read.

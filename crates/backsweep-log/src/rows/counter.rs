@@ -39,6 +39,8 @@ pub(crate) struct EncodedRow {
     pub outcome: u16,
     /// The probability of the action in billionths; 0 if it is not given.
     pub propensity: u32,
+    /// The cohort of the case, as far as this row says.
+    pub cohort: u32,
     pub stop: Stop,
 }
 
@@ -97,6 +99,15 @@ fn hash(state: u32, action: u32, next: u32) -> u64 {
 }
 
 impl Fragment {
+    /// Whether this fragment continues the case after another one: its order is later or, where the file breaks ties, the same
+    /// and its place is later.
+    pub fn is_after(&self, before: &Self, ties_by_file: bool) -> bool {
+        self.first > before.last.order
+            || ties_by_file
+                && self.first == before.last.order
+                && (self.block, self.line) > (before.block, before.line)
+    }
+
     /// Whether no other case is between a fragment and this one.
     pub fn follows(&self, before: &Self) -> bool {
         match self.before {
@@ -207,6 +218,8 @@ pub(crate) struct Mode {
     pub has_next: bool,
     /// Whether rows belong to cases.
     pub has_cases: bool,
+    /// Whether rows of a case with the same order are taken in file order.
+    pub ties_by_file: bool,
     /// Every row is a separate fragment.
     pub single_rows: bool,
     /// So is every row of these folds, whose cases are kept as a whole.
@@ -222,6 +235,7 @@ pub(crate) struct Counter {
     mode: Mode,
     pub states: NameTable,
     pub actions: NameTable,
+    pub cohorts: NameTable,
     pub folds: Vec<FoldBuffer>,
     pub fragments: Vec<Fragment>,
     /// Rewards are in units of 10^-`decimals`.
@@ -287,7 +301,7 @@ impl Counter {
             return;
         }
         if let Some(open) = &mut self.open
-            && open.last.order < row.order
+            && (open.last.order < row.order || self.mode.ties_by_file && open.last.order == row.order)
             && open.last.stop == Stop::None
         {
             let EncodedRow { state, action, reward, next, .. } = open.last;

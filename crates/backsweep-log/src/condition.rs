@@ -77,7 +77,7 @@ impl Condition {
         Ok(Self { column: column.to_owned(), comparison: *comparison, value })
     }
 
-    /// Whether a row meets the condition; `slot` is that of its column. An empty value meets only `!=` and `= ''`.
+    /// Returns `true` if a row meets the condition; `slot` is that of its column. An empty value meets only `!=` and `= ''`.
     pub(crate) fn accepts(
         &self,
         cells: &mut impl RowCells,

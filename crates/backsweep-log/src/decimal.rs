@@ -8,7 +8,7 @@ pub const MAX_DECIMALS: u8 = 18;
 pub struct Decimal {
     /// The digits, with the sign.
     pub mantissa: i64,
-    /// How many of the digits are after the point.
+    /// The number of digits after the point.
     pub decimals: u8,
 }
 
@@ -182,7 +182,7 @@ impl Decimal {
         }
     }
 
-    /// Whether the number is a whole multiple of another one above 0.
+    /// Returns `true` if the number is a whole multiple of another one above 0.
     pub fn is_multiple_of(self, unit: Self) -> bool {
         let decimals = self.decimals.max(unit.decimals);
         let in_units =

@@ -1,7 +1,7 @@
 //! Columns that a log does not have and its cases tell: the value of a column in the previous row, and elapsed time.
 //!
 //! They need the rows of a case in their order, so the log is read once for them alone, and about 50 bytes per row are held.
-//! What was found is kept by the place of each row, where the reading that counts finds it again.
+//! The values found are kept by the place of each row, where the reading that counts finds it again.
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result, RowProblem};
@@ -45,7 +45,7 @@ fn within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')').map(str::trim)
 }
 
-/// Whether a name is that of a previous value.
+/// Returns `true` if a name is that of a previous value.
 pub(crate) fn is_previous(name: &str) -> bool {
     within(name, "prev").is_some()
 }
@@ -95,7 +95,7 @@ struct DerivedColumn {
 }
 
 impl DerivedColumns {
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
@@ -287,7 +287,7 @@ struct Gatherer<'a> {
     rows: Vec<EventRow>,
     texts: NameTable,
     codes: Vec<u32>,
-    /// How many orders were numbers.
+    /// The number of orders that were numbers.
     n_numbers: u64,
 }
 

@@ -52,9 +52,9 @@ pub(crate) struct MergedCounts {
     pub dropped: u64,
     pub empty: u64,
     pub lengths: BTreeMap<u32, u32>,
-    /// How many orders were of each kind.
+    /// The number of orders of each kind.
     pub orders: [u64; 3],
-    /// How many cases have rows of other cases between theirs.
+    /// The number of cases with rows of other cases between theirs.
     pub n_interleaved: u64,
     /// Names of cases.
     pub spellings: Spellings,
@@ -63,11 +63,11 @@ pub(crate) struct MergedCounts {
 /// The reward of a case at its end, and which cases end.
 struct JoinRule<'a> {
     mode: Mode,
-    /// Whether the last row of a case ends it, unless it says that it was cut.
+    /// `true` if the last row of a case ends it, unless it says that it was cut.
     last_row_ends: bool,
     /// The values that are known, and their rewards in the decimals of the total.
     outcomes: Option<(&'a str, Vec<(String, i64)>)>,
-    /// Whether bad rows are skipped rather than only counted.
+    /// `true` if bad rows are skipped rather than only counted.
     skips: bool,
 }
 
@@ -229,7 +229,7 @@ impl MergedCounts {
         Ok(())
     }
 
-    /// Whether all rows of a case are consistent; reports those that are not.
+    /// Returns `true` if all rows of a case are consistent; reports those that are not.
     fn is_sound(&mut self, case: &[Fragment], rule: &JoinRule<'_>) -> std::result::Result<bool, Overlap> {
         let has_bad = case.iter().any(|fragment| fragment.is_bad);
         let ties = rule.mode.ties_by_file;

@@ -20,10 +20,10 @@ use crate::spec::Spec;
 use crate::warnings::{name_warnings, warnings};
 use crate::wording::{SpecField, Wording};
 
-/// What a log holds.
+/// The content of a log.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// What was counted, in all folds.
+    /// The counts of all folds.
     pub counts: Counts,
     /// The cases of the kept folds, in an order that depends only on their names.
     pub cases: Vec<Case>,
@@ -33,7 +33,7 @@ pub struct Log {
     pub case_order: Option<CaseOrder>,
     /// The cohorts of these cases, if [`Spec::cohort`] names a column.
     pub cohorts: Cohorts,
-    /// How the log was read. Quantiles have become edges.
+    /// The settings with which the log was read. Quantiles have become edges.
     pub spec: Spec,
     /// Notes on the log.
     pub report: ReadReport,
@@ -47,7 +47,7 @@ pub struct CaseOrder {
     pub places: Vec<u32>,
     /// The moment of each place, in units of 10⁻¹⁸ s since 1970 if `is_dated`.
     pub(crate) moments: Vec<Moment>,
-    /// Whether moments are dates.
+    /// `true` if moments are dates.
     pub is_dated: bool,
 }
 
@@ -105,9 +105,9 @@ pub struct ReadReport {
     pub empty_cases: u64,
     /// Rows that lead to a state other than that of the next row of their case.
     pub breaks: u64,
-    /// What in the log is probably not meant as it was read.
+    /// Warnings about parts of the log that are probably not meant as they were read.
     pub warnings: Vec<Wording>,
-    /// Whether rows of different cases were so mixed that all of them were held in memory.
+    /// `true` if rows of different cases were so mixed that all of them were held in memory.
     pub mixed: bool,
 }
 
@@ -158,7 +158,7 @@ impl Log {
 }
 
 impl ReadReport {
-    /// What was read, as keys and values for people; `warnings` are those of the report in the words of a front end.
+    /// A summary of what was read, as keys and values for people; `warnings` are those of the report in the words of a front end.
     pub fn describe(&self, inputs: &[Input], warnings: Vec<String>) -> Vec<(String, String)> {
         let bad = format!("{} rows, with {} cases", self.bad_rows, self.dropped_cases);
         let lines = [

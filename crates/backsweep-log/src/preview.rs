@@ -25,9 +25,9 @@ pub struct Preview {
     pub steps: Vec<String>,
     /// The bad rows among them.
     pub problems: Vec<RowProblem>,
-    /// What in the beginning of the log is probably not meant as it is read.
+    /// Warnings about the beginning of the log.
     pub warnings: Vec<Wording>,
-    /// How many rows the warnings are about.
+    /// The number of rows that the warnings are about.
     pub n_rows: u64,
 }
 

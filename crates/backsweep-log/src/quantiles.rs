@@ -11,7 +11,7 @@ use crate::rows::selection::{Selected, Selection};
 use crate::spec::Spec;
 use rustc_hash::FxHashMap;
 
-/// How often each number occurs, per column, each with its slot.
+/// The counts of numbers per column, each with its slot.
 struct Collector(Vec<(usize, FxHashMap<u64, u64>)>);
 
 impl RowSink for Collector {

@@ -1,4 +1,4 @@
-//! How a log is read: which columns mean what.
+//! The settings with which a log is read: which columns mean what.
 
 use crate::bins::BinnedColumn;
 use crate::condition::Condition;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::wording::{SpecField, Wording};
 use std::collections::BTreeMap;
 
-/// How a log is read.
+/// The settings with which a log is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// The column that identifies the case. Not needed if rows name their next state.
@@ -55,11 +55,11 @@ pub struct Spec {
     pub strict: bool,
     /// Accept a CSV file whose last line has no line break.
     pub unterminated: bool,
-    /// How many threads read; 0 for as many as there are cores. The result is the same for any number.
+    /// The number of threads that read; 0 for as many as there are cores. The result is the same for any number.
     pub threads: usize,
 }
 
-/// What ends a case.
+/// The rule for ends of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
     /// The last row of a case ended it.
@@ -268,7 +268,7 @@ impl Spec {
         Err(Error::Spec(problem))
     }
 
-    /// How many threads read.
+    /// The number of threads that read.
     pub(crate) fn n_threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         if self.threads == 0 { cores() } else { self.threads }
@@ -336,7 +336,7 @@ impl Spec {
         Ok(self.state.iter().map(part).collect::<Result<Vec<_>>>()?.join("|"))
     }
 
-    /// How the log is read, for people and for the metadata of counts. Quantiles must have become edges.
+    /// The settings in words, for people and for the metadata of counts. Quantiles must have become edges.
     pub fn describe(&self) -> BTreeMap<String, String> {
         let list = |columns: &[BinnedColumn]| {
             columns.iter().map(BinnedColumn::to_string).collect::<Vec<_>>().join(",")

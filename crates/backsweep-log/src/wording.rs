@@ -52,7 +52,7 @@ pub enum SpecField {
     Reuse,
 }
 
-/// How a front end calls a setting; `None` if it has no such setting, and a message must not offer it.
+/// The name of a setting in a front end; `None` if it has no such setting, and a message must not offer it.
 pub type SpecNames = fn(SpecField) -> Option<String>;
 
 impl SpecField {
@@ -100,7 +100,7 @@ pub struct Wording(Vec<Part>);
 enum Part {
     Text(Cow<'static, str>),
     Name(SpecField),
-    /// What a setting could do, between two texts; left out for front ends without the setting.
+    /// An offer of what a setting could do, between two texts; left out for front ends without the setting.
     Offer(&'static str, SpecField, &'static str),
 }
 

@@ -342,7 +342,7 @@ fn a_gain_that_turns_round_is_named_and_one_that_lasts_is_not() {
         cases.push(case(random.below(16) as u8, &[(0, action, paid)], CaseEnd::Terminated));
     }
     let finding = |order: Vec<u32>| {
-        let cases = Cases { cases: &cases, decimals: 3, order: &order };
+        let cases = Cases { cases: &cases, decimals: 3, order: &order, ..Cases::default() };
         learn(&count(1, 2, cases.cases), cases, &settings(1.0), crate::common::GO_ON).unwrap()
     };
     let found = finding((0..3_000).collect());

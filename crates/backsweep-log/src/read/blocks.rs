@@ -16,7 +16,7 @@ const BLOCK_BYTES: usize = 1 << 18;
 /// No record is larger than this.
 const MAX_RECORD_BYTES: usize = 1 << 26;
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone)]
 pub(crate) enum BlockContent {
     /// Records, in the buffer.
@@ -41,7 +41,7 @@ struct BlockPlace {
     file: usize,
     /// Lines of the file before the first block.
     header: u32,
-    /// Whether places are numbers of lines, or of rows.
+    /// `true` if places are numbers of lines rather than of rows.
     is_text: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct BlockReader<'a> {
 
 struct OpenText {
     source: Box<dyn Read + Send>,
-    /// What was read and not yet handed out.
+    /// Bytes that were read and not yet handed out.
     rest: Vec<u8>,
     at_end: bool,
     content: BlockContent,

@@ -91,7 +91,7 @@ impl Input {
         names.join(", ") + &more
     }
 
-    /// How many bytes there are, or rows of a table.
+    /// The number of bytes, or of rows of a table.
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::File(path) => path.metadata().map_or(0, |data| data.len()),
@@ -142,7 +142,7 @@ impl Input {
         }
     }
 
-    /// Whether the source is a Parquet file.
+    /// Returns `true` if the source is a Parquet file.
     pub(crate) fn is_parquet(&self) -> Result<bool> {
         Ok(self.head(4)? == b"PAR1")
     }

@@ -137,7 +137,7 @@ impl<R: BufRead> BufRead for LineCounter<R> {
     }
 }
 
-/// Whether a text begins like XML.
+/// Returns `true` if a text begins like XML.
 pub(crate) fn is_xml(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     text.trim_ascii_start().first() == Some(&b'<')
@@ -224,7 +224,7 @@ pub(crate) fn table(input: &Input) -> Result<XesTable> {
     }
 }
 
-/// Whether an element is an attribute with a plain value.
+/// Returns `true` if an element is an attribute with a plain value.
 fn is_attribute(name: &str) -> bool {
     matches!(name, "string" | "date" | "int" | "float" | "boolean" | "id")
 }

@@ -16,7 +16,7 @@ pub(crate) struct Encoder<'a> {
     name: Vec<u8>,
     /// The ids of the codes of this block, for state, action and next state.
     memos: [Vec<u32>; 3],
-    /// How many orders were of each [`OrderKind`].
+    /// The number of orders of each [`OrderKind`].
     pub orders: [u64; 3],
 }
 

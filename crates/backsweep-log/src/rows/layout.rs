@@ -1,4 +1,4 @@
-//! What each column is needed for, and what a value in it means.
+//! The roles of columns, and the meaning of their values.
 
 use crate::bins::{BinnedColumn, Bins, labels};
 use crate::decimal::{Decimal, NotDecimal};
@@ -43,7 +43,7 @@ pub(super) struct NamePart {
     /// Edges, each with whether the edge itself belongs below.
     edges: Vec<(f64, bool)>,
     labels: Vec<String>,
-    /// Whether the first row of a case has [`START`] here, which is no number.
+    /// `true` if the first row of a case has [`START`] here, which is no number.
     is_previous: bool,
 }
 
@@ -228,7 +228,7 @@ impl<'a> ColumnLayout<'a> {
         }
     }
 
-    /// Whether a column says yes.
+    /// Returns `true` if a column says yes.
     #[inline]
     pub(super) fn flag(&self, cells: &mut impl RowCells, slot: usize) -> Result<bool, Box<RowProblem>> {
         match cells.flag(slot) {
@@ -250,7 +250,7 @@ impl<'a> ColumnLayout<'a> {
         }
     }
 
-    /// What is wrong with a value.
+    /// The problem with a value.
     #[cold]
     pub(super) fn wrong(
         &self,

@@ -20,7 +20,7 @@ pub(crate) struct Selected<'a, S> {
     conditions: &'a Selection,
     derived: &'a DerivedColumns,
     pub sink: S,
-    /// How many rows were left out.
+    /// The number of rows that were left out.
     pub n_left_out: u64,
 }
 

@@ -222,9 +222,11 @@ def learn_log(
         "unit": unit,
         "hold_out": None if isinstance(hold_out, str) else hold_out,
     }
-    if (sql is None) != (db is None) or (sql is None) == (log is None):
+    if sql is not None and db is not None and log is None:
+        log = query(sql, fspath(db))
+    elif log is None or sql is not None or db is not None:
         raise ValueError("expected either a log, or both sql and db")
-    paths, table = _source(log if sql is None else query(sql, fspath(db)))
+    paths, table = _source(log)
     native = _learn_log(paths, table, columns, options, settings)
     for warning in native.warnings():
         warnings.warn(warning, stacklevel=2)

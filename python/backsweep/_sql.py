@@ -22,7 +22,7 @@ def query(sql: str, db: str) -> Any:
     if head[8:12] == b"DUCK":
         duckdb = _duckdb("a file of DuckDB")
         with duckdb.connect(db, read_only=True) as connection:
-            return _rows(connection.execute(sql))
+            return _rows(connection, sql)
     raise ValueError(f"db is {db!r}, which is no database that is known; expected a file of DuckDB or SQLite, or postgres://…")
 
 
@@ -34,14 +34,16 @@ def _duckdb(what: str) -> Any:
     return duckdb
 
 
-def _rows(found: Any) -> Any:
-    """The rows of a result of DuckDB: as an Arrow table or, without pyarrow, as columns."""
+def _rows(connection: Any, sql: str) -> Any:
+    """The rows of a query of DuckDB: as an Arrow table or, without pyarrow, as columns."""
+    found = connection.sql(sql)
+    if found is None:
+        raise ValueError("the query returns nothing; expected SELECT …")
     try:
         import pyarrow as _  # noqa: F401
     except ImportError:
-        names = [column[0] for column in found.description]
-        return _columns(names, found.fetchall())
-    return found.fetch_arrow_table()
+        return _columns(found.columns, found.fetchall())
+    return found.to_arrow_table()
 
 
 def _columns(names: list[str], rows: list[Any]) -> dict[str, list[Any]]:
@@ -68,7 +70,7 @@ def _postgres(sql: str, db: str) -> Any:
         with duckdb.connect() as connection:
             connection.execute("ATTACH '" + db.replace("'", "''") + "' AS log (TYPE postgres, READ_ONLY)")
             connection.execute("USE log")
-            return _rows(connection.execute(sql))
+            return _rows(connection, sql)
     with adbc.connect(db) as connection, connection.cursor() as cursor:
         cursor.execute(sql)
         return cursor.fetch_arrow_table()

@@ -76,7 +76,6 @@ def test_the_report_is_written_once(tmp_path):
     folder = tmp_path / "out"
     assert sorted(path.name for path in learned.report.save(folder)) == [
         "changes.csv",
-        "hold-out.jsonl",
         "policy.csv",
         "policy.json",
         "probabilities.csv",

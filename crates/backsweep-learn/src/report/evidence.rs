@@ -76,7 +76,8 @@ pub(super) fn cohorts(page: &mut String, learned: &Learned) {
     let _ = writeln!(
         page,
         "<h2 id=\"cohorts\">Gain by cohort</h2>\n<p>The gain in the held-out cases of each cohort. Each interval holds by itself: of {} \
-         intervals about {} miss the truth by chance.</p>",
+         intervals about {} miss the truth by chance. A cohort in which decisions lead to something else than in the others belongs into \
+         the state.</p>",
         cohorts.len(),
         decimals(0.05 * cohorts.len() as f64, 1)
     );

@@ -57,7 +57,7 @@ pub struct PolicyEvaluation {
     pub marginal: Option<Against>,
     /// The strength that a hidden factor would need to undo that gain.
     pub sensitivity: Option<Sensitivity>,
-    /// By how many standard errors the two doubly robust estimates differ.
+    /// By how many standard errors the two doubly robust estimates differ; 0 if by less than the interval of the one by visits.
     pub disagreement: Option<f64>,
     /// That gain per cohort, the largest cohort first.
     pub cohorts: Vec<CohortGain>,

@@ -21,7 +21,7 @@ fn shares(counts: &Counts, learned: &Learned, row: &StateComparison, probabiliti
     pairs.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]).then(a.cmp(&b)));
     let share = |&pair: &usize| {
         let action = &counts.actions[model.actions[pair] as usize];
-        format!("{action} {:.0} %", 100.0 * probabilities[pair])
+        format!("{action} {:.0}\u{a0}%", 100.0 * probabilities[pair])
     };
     pairs.iter().map(share).collect::<Vec<_>>().join(", ")
 }
@@ -52,7 +52,6 @@ pub(super) fn decisions(page: &mut String, counts: &Counts, learned: &Learned, r
             row.visits.to_string(),
             percent(row.moved),
             fit.model.n[row.proposed].to_string(),
-            range.estimate(fit, learned.settings.discount, row.logged).to_string(),
             range.estimate(fit, learned.settings.discount, row.proposed).to_string(),
         ]
     });
@@ -66,7 +65,6 @@ pub(super) fn decisions(page: &mut String, counts: &Counts, learned: &Learned, r
         "visits",
         "decisions moved",
         "proposed count",
-        "usual value [95 %]",
         "proposed value [95 %]",
     ];
     table(page, 3, &heads, rows);

@@ -388,3 +388,25 @@ fn known_probabilities_replace_the_logged_shares() {
         assert!((found.unwrap().policy.value - 0.9).abs() < 1e-6, "{found:?}");
     }
 }
+
+/// Where transitions are certain, both doubly robust values are nearly the same function of the shares in the training cases: their
+/// difference has hardly any spread and no meaning.
+#[test]
+fn a_certain_course_of_events_is_no_contradiction() {
+    let mut most = 0.0_f64;
+    for seed in 0..40 {
+        let mut random = Random::from_seed(seed);
+        let cases: Vec<_> = (0..1_000)
+            .map(|i| {
+                let skips = random.below(2);
+                let hours = if skips == 1 { 1 + random.below(5) } else { 6 + random.below(7) };
+                let steps = [(0, 2, 0), (1, skips, -1000 * i64::from(hours)), (2, 2, 0)];
+                case((i % 16) as u8, &steps, CaseEnd::Terminated)
+            })
+            .collect();
+        let found = learned(&count(3, 3, &cases), &cases, &settings(1.0));
+        assert_ne!(found.conclusion.finding, PolicyFinding::Contradicted, "seed {seed}");
+        most = most.max(found.evaluation.disagreement.unwrap_or(0.0));
+    }
+    assert!(most < 5.0, "{most}");
+}

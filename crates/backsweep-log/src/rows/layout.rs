@@ -187,7 +187,7 @@ impl<'a> ColumnLayout<'a> {
                 return Err(self.wrong(cells, part.slot, expected));
             };
             name.extend_from_slice(missing.as_bytes());
-        } else if !part.edges.is_empty() && !(part.is_previous && name == START.as_bytes()) {
+        } else if !(part.edges.is_empty() || part.is_previous && name == START.as_bytes()) {
             let Some(number) = cells.number(part.slot) else {
                 return Err(self.wrong(cells, part.slot, "a number, since the column is cut into bins"));
             };

@@ -6,13 +6,14 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::process::{Command, Stdio};
 
-/// Writes the rows as CSV, with Python's duckdb.
-const PYTHON: &str = "import csv, duckdb, sys
-found = duckdb.connect(sys.argv[1], read_only=True).execute(sys.argv[2])
-out = csv.writer(sys.stdout, lineterminator='\\n')
-out.writerow([column[0] for column in found.description])
-while rows := found.fetchmany(65536):
-    out.writerows(rows)
+/// Writes the rows as CSV, with Python's duckdb: DuckDB itself writes them to a file, so that values are not converted.
+const PYTHON: &str = "import duckdb, os, shutil, sys, tempfile
+with tempfile.TemporaryDirectory() as folder, duckdb.connect(sys.argv[1], read_only=True) as connection:
+    path = os.path.join(folder, 'rows.csv')
+    quoted = path.replace(chr(39), 2 * chr(39))
+    connection.execute('COPY (' + sys.argv[2] + '\\n) TO ' + chr(39) + quoted + chr(39) + ' (FORMAT csv, HEADER)')
+    with open(path, 'rb') as rows:
+        shutil.copyfileobj(rows, sys.stdout.buffer)
 ";
 
 /// A program that can ask a database, and what to install if there is none.
@@ -70,7 +71,10 @@ pub fn rows(query: &str, database: &str) -> Result<Input> {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let is_missing = said.contains("No module named 'duckdb'") || said.contains("command not found");
         if !is_missing {
-            let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            let is_told = |line: &&str| {
+                !line.is_empty() && !line.starts_with("Traceback") && !line.starts_with("File ")
+            };
+            let said: Vec<&str> = said.lines().map(str::trim).filter(is_told).collect();
             return Err(Error::new(format!("--sql: {} says: {}", program[0], said.join(" "))));
         }
     }

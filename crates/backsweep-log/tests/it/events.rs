@@ -81,6 +81,8 @@ fn elapsed_time_is_since_the_start_in_a_state_and_until_the_next_row_as_a_reward
     sorted.sort_by(f64::total_cmp);
     assert_eq!(sorted, [-168.0, -24.0]);
     assert_eq!(log.counts.states, ["1..24", "<1", ">=24"]);
+    let steps = lines(&log.counts);
+    assert!(steps.contains("1..24 b >=24 ") && steps.contains(">=24 c end "), "{steps}");
     let days = Spec { reward: Some("elapsed(days)".into()), ..spec.clone() };
     let log = read(&days, &[bytes(text)], u16::MAX, &()).unwrap();
     // An hour and a half: 0.0625 days.
@@ -168,6 +170,15 @@ fn ties_are_refused_or_broken_by_the_place_in_the_file() {
             assert_eq!(log.cases, expected.cases);
         }
     }
+}
+
+/// Runs of rows that meet in a tie: what is first in the file is first, although its run ends later.
+#[test]
+fn ties_between_runs_of_rows_are_broken_by_the_place_in_the_file() {
+    let text = "case,t,state,action,reward\n1,3,b,x,0\n1,4,d,x,0\n1,1,a,x,0\n1,3,c,x,0\n";
+    let log = read(&Spec { ties_by_file: true, ..spec() }, &[bytes(text)], 0, &()).unwrap();
+    let steps: Vec<(u32, Option<u32>)> = log.counts.rows.iter().map(|row| (row.state, row.next)).collect();
+    assert_eq!(steps, [(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, None)]);
 }
 
 #[test]

@@ -7,11 +7,8 @@ use crate::history::HistoryDependence;
 pub const MIN_CASES: i64 = 30;
 /// The smallest share of the policy's visits that held-out cases must carry.
 pub const MIN_REACHED: f64 = 0.5;
-/// The fewest effective cases for which estimates with weights of whole cases have an interval, and can contradict those with
-/// weights of single steps.
+/// The fewest effective cases for which estimates with weights of whole cases have an interval.
 pub const MIN_EFFECTIVE_CASES: f64 = 50.0;
-/// By more standard errors than this the two must differ to contradict each other.
-pub const CONTRADICTION_ERRORS: f64 = 5.0;
 /// The gain of one period differs from that of the others by more standard errors than this: it drifts.
 pub const DRIFT_ERRORS: f64 = 2.8;
 /// If the previous step correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states lack
@@ -171,16 +168,6 @@ fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFindi
         reasons.push(format!(
             "The previous step predicts what is done in a state, or what follows it (a correlation of {correlation:.2}, {errors:.0} standard \
              errors beyond chance): the states lack something that matters, and values in the fitted models cannot be trusted."
-        ));
-        return PolicyFinding::Contradicted;
-    }
-    if let Some(errors) = evaluation.disagreement
-        && evaluation.effective_cases >= MIN_EFFECTIVE_CASES
-        && errors > CONTRADICTION_ERRORS
-    {
-        reasons.push(format!(
-            "Weights of whole cases and weights of single steps give values that differ by {errors:.0} standard errors of the difference: the \
-             states lack something that matters."
         ));
         return PolicyFinding::Contradicted;
     }

@@ -57,8 +57,6 @@ pub struct PolicyEvaluation {
     pub marginal: Option<Against>,
     /// The strength that a hidden factor would need to undo that gain.
     pub sensitivity: Option<Sensitivity>,
-    /// By how many standard errors the two doubly robust estimates differ; 0 if by less than the interval of the one by visits.
-    pub disagreement: Option<f64>,
     /// That gain per cohort, the largest cohort first.
     pub cohorts: Vec<CohortGain>,
     /// The weight of each held-out case, lowest first: its share of the policy's visits, 1 on average if held-out cases go
@@ -118,7 +116,6 @@ impl PolicyEvaluation {
             doubly_robust: None,
             marginal: None,
             sensitivity: None,
-            disagreement: None,
             drift: None,
             cohorts: Vec::new(),
             weights: Vec::new(),
@@ -176,7 +173,6 @@ impl PolicyEvaluation {
         evaluation.weights = scores.sorted_weights();
         let names = all.cohorts.map_or(&[][..], |cohorts| &cohorts.names);
         evaluation.cohorts = scores.by_cohort(&cases.cohorts, names);
-        evaluation.disagreement = scores.disagreement(&found.doubly_robust);
         evaluation.sensitivity = Some(scores.sensitivity(fit, marginal.gain, discount));
         evaluation.marginal = Some(marginal);
         evaluation.history = found.history;

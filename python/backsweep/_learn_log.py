@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ._backsweep import Agent, LearnedLog
 from ._backsweep import learn_log as _learn_log
 from ._frames import Table, table_of
+from ._sql import query
 
 __all__ = ["Learned", "LogReport", "learn_log"]
 
@@ -115,12 +116,16 @@ class Learned:
 
 
 def learn_log(
-    log: Any,
+    log: Any = None,
     *,
+    sql: str | None = None,
+    db: str | PathLike[str] | None = None,
+    where: str | Sequence[str] = (),
     case: str | None = None,
     state: str | Sequence[str] = (),
     action: str | Sequence[str] = (),
-    order: str | None = None,
+    order: str | Literal[False] | None = None,
+    ties: Literal["refuse", "file"] = "refuse",
     reward: str | None = None,
     next_state: str | Sequence[str] = (),
     final: Mapping[str, Mapping[Any, float]] | None = None,
@@ -137,6 +142,8 @@ def learn_log(
     pessimism: float = 0.0,
     hold_out: float | str = 0.2,
     hold_out_by: str | None = None,
+    by: str | None = None,
+    unit: str | None = None,
 ) -> Learned:
     """Learn a policy from a log of decisions, and estimate what it is worth.
 
@@ -144,13 +151,20 @@ def learn_log(
     logged. Held-out cases test the policy. ``docs/logs.md`` explains every number.
 
     Args:
-        log: a file or pattern (``"log/*.csv.gz"``), a list of them, or a data frame: pandas, Polars, a PyArrow table or record batch,
-            or a mapping of columns.
+        log: a file or pattern (``"log/*.csv.gz"``, ``"permits.xes"``), a list of them, or a data frame: pandas, Polars, a PyArrow table
+            or record batch, anything with the Arrow stream interface, or a mapping of columns.
+        sql: a query whose rows are the log, in place of ``log``.
+        db: the database of the query: a file of DuckDB (needs ``duckdb``) or SQLite, or ``"postgres://…"`` (needs
+            ``adbc_driver_postgresql`` with ``pyarrow``, or ``duckdb``).
+        where: conditions that rows must meet to be read, such as ``"channel = Internet"`` or ``"amount >= 500"``.
         case: the column that identifies the case.
-        state: the columns that make up the state; numbers can be cut, as in ``"sofa:0|5|10"`` or ``"age:q4"``.
+        state: the columns that make up the state; numbers can be cut, as in ``"sofa:0|5|10"`` or ``"age:q4"``. ``"prev(activity)"`` is the
+            value in the previous row of the case, ``"elapsed(hours)"`` the time since the case began.
         action: the columns that make up the action, cut in the same way.
-        order: the column that orders the rows of a case; without it, rows are taken in the given order.
-        reward: the column of rewards.
+        order: the column that orders the rows of a case; ``False`` takes rows in the given order, as does None if no column has a usual
+            name.
+        ties: ``"file"`` takes rows of a case with the same order in the given order; ``"refuse"`` makes the log bad.
+        reward: the column of rewards, after a ``-`` if its values are costs; ``"-elapsed(hours)"`` charges the time until the next row.
         next_state: the columns of the next state, if a row is a whole transition.
         final: the reward at the end of a case: ``{"outcome": {"survived": 1, "died": 0}}``.
         ended_by: the column that says whether a row ended its case, or ``"column=value"``; without it, the last row of a case does.
@@ -167,6 +181,8 @@ def learn_log(
         hold_out: the share of cases that are held out, rounded to a multiple of 1/16; or, by when cases began, ``"last 20%"`` or a date
             such as ``"2024-05-01"``, from which on they are held out.
         hold_out_by: the column by whose value cases are held out together, such as a hospital.
+        by: the column for whose values the gain is stated as well, such as a channel: ``report.summary["cohorts"]``.
+        unit: the unit of returns, for sentences in the report, such as ``"days"``.
 
     Returns:
         The policy with its report.
@@ -184,9 +200,11 @@ def learn_log(
     """
     if final is not None and len(final) != 1:
         raise ValueError(f"final names {len(final)} columns; expected one, as in {{'outcome': {{'survived': 1, 'died': 0}}}}")
+    if ties not in ("refuse", "file"):
+        raise ValueError(f"ties is {ties!r}; expected 'refuse' or 'file'")
     columns = {
         "case": case,
-        "order": order,
+        "order": order or None,
         "state": _names(state),
         "action": _names(action),
         "next_state": _names(next_state),
@@ -195,11 +213,15 @@ def learn_log(
         "truncated": truncated,
         "propensity": propensity,
         "hold_out_by": hold_out_by,
+        "by": by,
         "final": next(iter(final)) if final else None,
     }
     rewards = next(iter(final.values())) if final else {}
     options = {
         "cut": cut,
+        "file_order": order is False,
+        "ties_by_file": ties == "file",
+        "where": _names(where),
         "missing": missing,
         "skip_bad": skip_bad,
         "strict": strict,
@@ -211,8 +233,13 @@ def learn_log(
         "min_count": min_count,
         "keep_logged": keep_logged,
         "pessimism": pessimism,
+        "unit": unit,
         "hold_out": None if isinstance(hold_out, str) else hold_out,
     }
+    if sql is not None and db is not None and log is None:
+        log = query(sql, fspath(db))
+    elif log is None or sql is not None or db is not None:
+        raise ValueError("expected either a log, or both sql and db")
     paths, table = _source(log)
     native = _learn_log(paths, table, columns, options, settings)
     for warning in native.warnings():

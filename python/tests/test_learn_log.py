@@ -74,7 +74,13 @@ def test_too_few_cases_are_reported_as_too_few():
 def test_the_report_is_written_once(tmp_path):
     learned = learn(columns())
     folder = tmp_path / "out"
-    assert sorted(path.name for path in learned.report.save(folder)) == ["policy.csv", "policy.json", "probabilities.csv", "report.html"]
+    assert sorted(path.name for path in learned.report.save(folder)) == [
+        "changes.csv",
+        "policy.csv",
+        "policy.json",
+        "probabilities.csv",
+        "report.html",
+    ]
     assert (folder / "report.html").read_text() == learned.report.html
     with pytest.raises(ValueError, match="already holds"):
         learned.report.save(folder)

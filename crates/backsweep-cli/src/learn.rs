@@ -5,7 +5,7 @@ use crate::logs::{self, LogArguments};
 use crate::{interrupt, output};
 use backsweep_learn::{Against, Cases, Estimate, LearnSettings, Learned, PolicyEvaluation, hold_out};
 use backsweep_learn::{agent, conclusion, output as files};
-use backsweep_log::{Case, CaseOrder, Counts, HoldOutTime, Input, Log};
+use backsweep_log::{Case, CaseOrder, Cohorts, Counts, HoldOutTime, Input, Log, printable};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -18,6 +18,7 @@ use std::sync::atomic::Ordering;
 #[command(after_help = "Examples:
   backsweep learn 'log/*.csv' --case stay --order t --state 'ward,sofa:0|5|10' --action dose --final outcome=survived:1,died:0 --discount 1 --out report
   backsweep learn 'log/*.csv' --case stay --state ward --action dose --dry-run
+  backsweep learn permits.xes.gz --state 'prev(concept:name),case:amount:q4' --action org:resource --reward '-elapsed(days)' --ties file --unit days --out report
   backsweep learn --counts counts.csv --out report")]
 pub struct LearnArguments {
     #[command(flatten)]
@@ -54,6 +55,14 @@ pub struct LearnArguments {
     /// Hold out whole groups of cases, by the value of this column, such as a hospital
     #[arg(long, value_name = "COLUMN")]
     hold_out_by: Option<String>,
+
+    /// Also state the gain for each value of this column, such as a channel; its value in the first row of a case counts
+    #[arg(long, value_name = "COLUMN", conflicts_with = "counts")]
+    by: Option<String>,
+
+    /// The unit of returns, for sentences in the report, such as days
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<String>,
 
     /// The folder for report.html and policy.csv
     #[arg(long, value_name = "FOLDER")]
@@ -97,6 +106,7 @@ struct LogInput {
     cases: Vec<Case>,
     case_decimals: u8,
     case_order: Option<CaseOrder>,
+    cohorts: Option<Cohorts>,
     how: Vec<(String, String)>,
 }
 
@@ -114,6 +124,7 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
         min_count: arguments.min_count,
         keep_logged: arguments.keep_logged,
         pessimism: arguments.pessimism,
+        unit: arguments.unit.clone(),
         hold_out: match arguments.hold_out {
             HeldOutCases::Share(share) if by_time.is_none() => hold_out(share)?,
             _ => 1 << HoldOutTime::FOLD,
@@ -129,10 +140,11 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
     let found = if arguments.counts {
         let (counts, inputs) = logs::read_counts(arguments.log.patterns(), None)?;
         let how = vec![("files".to_owned(), Input::list(&inputs))];
-        LogInput { counts, cases: Vec::new(), case_decimals: 0, case_order: None, how }
+        LogInput { counts, cases: Vec::new(), case_decimals: 0, case_order: None, cohorts: None, how }
     } else {
         let (mut spec, inputs) = arguments.log.open()?;
         spec.fold_by.clone_from(&arguments.hold_out_by);
+        spec.cohort.clone_from(&arguments.by);
         if arguments.log.is_dry_run() {
             return logs::show_reading(&spec, &inputs);
         }
@@ -145,13 +157,15 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
             }
         };
         let how = log.report.describe(&inputs, logs::texts(&log.report.warnings));
-        let Log { counts, cases, case_decimals, case_order, .. } = log;
-        LogInput { counts, cases, case_decimals, case_order, how }
+        let Log { counts, cases, case_decimals, case_order, cohorts, .. } = log;
+        let cohorts = arguments.by.is_some().then_some(cohorts);
+        LogInput { counts, cases, case_decimals, case_order, cohorts, how }
     };
     let interrupted = interrupt::on_ctrl_c();
     let stop = || interrupted.load(Ordering::Relaxed);
     let order = found.case_order.as_ref().map_or(&[][..], |order| &order.places);
-    let cases = Cases { cases: &found.cases, decimals: found.case_decimals, order };
+    let cohorts = found.cohorts.as_ref();
+    let cases = Cases { cases: &found.cases, decimals: found.case_decimals, order, cohorts };
     let learned = backsweep_learn::learn(&found.counts, cases, &settings, &stop)?;
     if let Some(path) = &arguments.agent {
         let learner = agent::learner(&found.counts, &learned)?;
@@ -197,7 +211,12 @@ fn print(learned: &Learned, counts: &Counts) {
         learned.states.len(),
         100.0 * e.changed
     ));
+    for found in &e.cohorts {
+        let name = if found.name.is_empty() { "(empty)" } else { &found.name };
+        output::result(printable(format!("gain in {name}: {} ({} held-out cases)", found.gain, found.n)));
+    }
     output::result(format_args!("\n{}.", learned.conclusion.words()));
+    output::result(printable(learned.conclusion.headline.clone()));
     learned.conclusion.reasons.iter().for_each(output::result);
     output::result(conclusion::CAVEAT);
 }

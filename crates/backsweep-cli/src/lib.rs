@@ -20,6 +20,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod solve;
+mod sql;
 mod usage;
 mod verify;
 

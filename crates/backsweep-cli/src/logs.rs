@@ -1,11 +1,11 @@
 //! Shared by `count`, `counts` and `learn`: reading a log, and showing its errors.
 
 use crate::error::{Error, Result};
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, progress, sql};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
-    BinnedColumn, Counts, EndRule, FinalRewards, Folds, Input, Log, ReadObserver, ReadReport, Spec,
-    SpecField, Wording, printable,
+    BinnedColumn, Condition, Counts, EndRule, FinalRewards, Folds, Input, Log, ReadObserver, ReadReport,
+    Spec, SpecField, Wording, printable,
 };
 use indicatif::ProgressBar;
 use std::sync::Arc;
@@ -14,9 +14,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Options for reading a log.
 #[derive(clap::Args)]
 pub struct LogArguments {
-    /// Files or patterns such as 'log/*.csv.gz', or - for standard input: CSV, TSV, lines of JSON (each may be compressed with gzip or zstd), Parquet
-    #[arg(value_name = "LOG", required = true)]
+    /// Files or patterns such as 'log/*.csv.gz', or - for standard input: CSV, TSV, lines of JSON, XES (each may be compressed with gzip or zstd), Parquet
+    #[arg(value_name = "LOG", required_unless_present = "sql")]
     logs: Vec<String>,
+
+    /// Read the rows of this query in place of files; needs --db
+    #[arg(long, value_name = "SELECT", requires = "db", conflicts_with = "logs")]
+    sql: Option<String>,
+
+    /// The database of --sql: a file of DuckDB (read by duckdb or Python's duckdb) or postgres://… (read by psql)
+    #[arg(long, value_name = "DATABASE", requires = "sql")]
+    db: Option<String>,
+
+    /// Read only rows that meet this condition, such as 'channel = Internet' or 'amount >= 500'; may be given several times
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition)]
+    conditions: Vec<Condition>,
 
     /// The column that identifies the case
     #[arg(long, value_name = "COLUMN")]
@@ -26,8 +38,16 @@ pub struct LogArguments {
     #[arg(long, value_name = "COLUMN")]
     order: Option<String>,
 
+    /// Rows are in file order: guess no column that orders them
+    #[arg(long, conflicts_with = "order")]
+    file_order: bool,
+
+    /// What to do with rows of a case that have the same order
+    #[arg(long, value_enum, default_value_t = Ties::Refuse)]
+    ties: Ties,
+
     /// The columns that make up the state. Numbers are cut at edges (sofa:0|5|10), into quantiles (age:q4), or into zero and quantiles of
-    /// the rest (dose:0q4)
+    /// the rest (dose:0q4). 'prev(activity)' is the value in the previous row, 'elapsed(hours)' the time since the case began
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', value_parser = column)]
     state: Vec<BinnedColumn>,
 
@@ -35,8 +55,8 @@ pub struct LogArguments {
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', value_parser = column)]
     action: Vec<BinnedColumn>,
 
-    /// The column of rewards: the result of the action in the same row
-    #[arg(long, value_name = "COLUMN")]
+    /// The column of rewards: the result of the action in the same row; '-cost' for costs. 'elapsed(hours)' is the time until the next row
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     reward: Option<String>,
 
     /// The reward at the end of a case, by a column of its last row: outcome=survived:1,died:0
@@ -101,13 +121,25 @@ pub struct LogArguments {
     threads: usize,
 }
 
+/// Rows of a case with the same order.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Ties {
+    /// They make the log bad: it is unknown which came first
+    Refuse,
+    /// They are in file order
+    File,
+}
+
 /// The number of steps that `--dry-run` shows.
 const SHOWN_STEPS: usize = 10;
 
 impl LogArguments {
     /// The settings and the files. What was guessed is printed on standard error.
     pub fn open(&self) -> Result<(Spec, Vec<Input>)> {
-        let inputs = Input::expand(&self.logs).map_err(log_error)?;
+        let inputs = match (&self.sql, &self.db) {
+            (Some(query), Some(database)) => vec![sql::rows(query, database)?],
+            _ => Input::expand(&self.logs).map_err(log_error)?,
+        };
         let mut spec = self.spec()?;
         let columns = backsweep_log::columns(&inputs[0]).map_err(log_error)?;
         for guess in spec.fill_in(&columns).map_err(log_error)? {
@@ -135,6 +167,9 @@ impl LogArguments {
         let mut spec = Spec {
             case: self.case.clone(),
             order: self.order.clone(),
+            file_order: self.file_order,
+            ties_by_file: self.ties == Ties::File,
+            conditions: self.conditions.clone(),
             state: self.state.clone(),
             action: self.action.clone(),
             next: self.next_state.clone(),
@@ -200,6 +235,7 @@ fn print_notes(report: &ReadReport) {
     for example in &report.bad_examples {
         output::note(format_args!("backsweep: skipped: {}", example.message(flags)));
     }
+    note(report.left_out, "rows do not meet the conditions and were left out");
     note(report.bad_rows, "bad rows were skipped");
     note(report.dropped_cases, "cases were skipped because they have a bad row");
     note(report.empty_cases, "cases were cut after one row and contain no step");
@@ -281,12 +317,18 @@ fn flags(field: SpecField) -> Option<String> {
         SpecField::SkipPercent(percent) => format!("--skip-bad {percent}%"),
         SpecField::RoundToCents => "--reward-unit 0.01 --round-rewards".to_owned(),
         SpecField::Reuse => "--bins-from".to_owned(),
+        SpecField::Ties => "--ties file".to_owned(),
+        SpecField::Conditions => "--where".to_owned(),
         _ => format!("--{}", field.name().replace('_', "-")),
     })
 }
 
 fn column(text: &str) -> std::result::Result<BinnedColumn, String> {
     BinnedColumn::parse(text).map_err(|error| error.message(flags))
+}
+
+fn condition(text: &str) -> std::result::Result<Condition, String> {
+    Condition::parse(text).map_err(|error| error.message(flags))
 }
 
 fn final_rewards(text: &str) -> std::result::Result<FinalRewards, String> {

@@ -189,7 +189,12 @@ fn run(scenario: &Scenario, n_logs: usize) -> Tally {
         let n_states = (scenario.n_states * scenario.n_steps) as u32;
         let counts = count(n_states, scenario.n_actions as u32, &cases);
         let settings = LearnSettings { discount: 1.0, ..LearnSettings::default() };
-        let found = learn(&counts, Cases { cases: &cases, decimals: 3, order: &order }, &settings, GO_ON);
+        let found = learn(
+            &counts,
+            Cases { cases: &cases, decimals: 3, order: &order, ..Cases::default() },
+            &settings,
+            GO_ON,
+        );
         let found = found.expect("a simulated log is learned from");
         let policy = full_policy(&found, &world.logged);
         let truth = world.value(scenario, &policy) - world.value(scenario, &world.logged);

@@ -13,7 +13,7 @@ const STUDENT: [f64; 15] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
 ];
 
-/// What is summed over cases: `N` numbers per case.
+/// The numbers that are summed over cases: `N` numbers per case.
 pub type CaseSums<const N: usize> = [f64; N];
 
 /// 95 % intervals of statistics of the sums over cases, drawn with replacement. `statistics` turns sums into `M` numbers; a

@@ -1,4 +1,4 @@
-//! What the numbers say, in words. No finding promises anything: a log cannot show what it does not contain.
+//! The numbers in words. No finding promises anything: a log cannot show what it does not contain.
 
 use crate::evaluation::{Estimate, PolicyEvaluation, decimals};
 use crate::history::HistoryDependence;
@@ -7,20 +7,17 @@ use crate::history::HistoryDependence;
 pub const MIN_CASES: i64 = 30;
 /// The smallest share of the policy's visits that held-out cases must carry.
 pub const MIN_REACHED: f64 = 0.5;
-/// The fewest effective cases for which estimates with weights of whole cases have an interval, and can contradict those with
-/// weights of single steps.
+/// The fewest effective cases for which estimates with weights of whole cases have an interval.
 pub const MIN_EFFECTIVE_CASES: f64 = 50.0;
-/// By more standard errors than this the two must differ to contradict each other.
-pub const CONTRADICTION_ERRORS: f64 = 5.0;
 /// The gain of one period differs from that of the others by more standard errors than this: it drifts.
-pub const DRIFT_ERRORS: f64 = 3.0;
+pub const DRIFT_ERRORS: f64 = 2.8;
 /// If the previous step correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states lack
 /// something.
 pub const MEMORY: f64 = 0.1;
 /// See [`MEMORY`].
 pub const MEMORY_ERRORS: f64 = 5.0;
 
-/// What the held-out data says about the policy.
+/// The finding of the held-out data on the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyFinding {
     /// Nothing was held out, or only counts are known.
@@ -59,15 +56,25 @@ impl PolicyFinding {
 pub struct Conclusion {
     /// The finding.
     pub finding: PolicyFinding,
-    /// Whether the log could show that states lack something: with one step per case it cannot.
+    /// `true` if the log could show that states lack something: with one step per case it cannot.
     pub is_checked: bool,
+    /// The gain in one sentence, or that none is stated; and the length of cases in another.
+    pub headline: String,
     /// One sentence per reason, the most important first.
     pub reasons: Vec<String>,
 }
 
-/// What is true of every policy learned from a log.
+/// A caveat that holds for every policy learned from a log.
 pub const CAVEAT: &str = "Whoever made the logged decisions may have seen something that is not in the state. No number here can show \
      that, however narrow its interval: try the policy with people watching before relying on it.";
+
+impl PolicyFinding {
+    /// Returns `true` if the gain is stated as a number. Where too little is known, or the model is contradicted, it would be taken for a
+    /// result.
+    pub fn has_number(self) -> bool {
+        matches!(self, Self::NoDifference | Self::Worse | Self::Better)
+    }
+}
 
 impl Conclusion {
     /// The finding in a few words, with what it leaves open.
@@ -78,7 +85,57 @@ impl Conclusion {
     }
 }
 
-pub(crate) fn judge(evaluation: &PolicyEvaluation) -> Conclusion {
+/// If a case takes less than this share of the logged steps under the policy, that is pointed out.
+const MUCH_SHORTER: f64 = 0.5;
+
+/// The gain and the length of cases, for those who decide.
+fn headline(evaluation: &PolicyEvaluation, finding: PolicyFinding, unit: Option<&str>) -> String {
+    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+    let gain = evaluation.marginal.map(|found| found.gain).filter(|_| finding.has_number());
+    let mut text = match gain {
+        None => "No gain is stated: the log does not support a number.".to_owned(),
+        Some(gain) => {
+            // Three digits of the gain, and as many decimals for its interval.
+            let digits = (2 - gain.value.abs().max(1e-9).log10().floor() as i32).clamp(0, 6) as usize;
+            let number = |x: f64| decimals(x, digits);
+            let size = number(gain.value.abs());
+            let range = format!("95 % interval {} to {}", number(gain.low), number(gain.high));
+            match finding {
+                PolicyFinding::Better => {
+                    format!("The policy would gain {size}{unit} per case over what was logged ({range}).")
+                }
+                PolicyFinding::Worse => {
+                    format!("The policy would lose {size}{unit} per case against what was logged ({range}).")
+                }
+                _ => format!("The policy may gain or lose: {}{unit} per case ({range}).", number(gain.value)),
+            }
+        }
+    };
+    let steps = |n: f64| decimals(n, if n < 100.0 { 1 } else { 0 });
+    match evaluation.steps_per_case {
+        [Some(logged), Some(policy)] => {
+            text += &format!(
+                " A case takes {} steps as logged and {} under the policy, in the fitted model.",
+                steps(logged),
+                steps(policy)
+            );
+            if policy < MUCH_SHORTER * logged {
+                text +=
+                    " The policy mostly ends cases sooner: check that this is what rewards should pay for.";
+            }
+        }
+        [Some(logged), None] => {
+            text += &format!(
+                " A case takes {} steps as logged; under the policy some cases never end, in the fitted model.",
+                steps(logged)
+            );
+        }
+        _ => {}
+    }
+    text
+}
+
+pub(crate) fn judge(evaluation: &PolicyEvaluation, unit: Option<&str>) -> Conclusion {
     let mut reasons = Vec::new();
     let finding = find(evaluation, &mut reasons);
     let is_checked = evaluation.history.is_some();
@@ -91,7 +148,7 @@ pub(crate) fn judge(evaluation: &PolicyEvaluation) -> Conclusion {
             percent(evaluation.supported)
         ));
     }
-    Conclusion { finding, is_checked, reasons }
+    Conclusion { finding, is_checked, headline: headline(evaluation, finding, unit), reasons }
 }
 
 fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFinding {
@@ -111,16 +168,6 @@ fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFindi
         reasons.push(format!(
             "The previous step predicts what is done in a state, or what follows it (a correlation of {correlation:.2}, {errors:.0} standard \
              errors beyond chance): the states lack something that matters, and values in the fitted models cannot be trusted."
-        ));
-        return PolicyFinding::Contradicted;
-    }
-    if let Some(errors) = evaluation.disagreement
-        && evaluation.effective_cases >= MIN_EFFECTIVE_CASES
-        && errors > CONTRADICTION_ERRORS
-    {
-        reasons.push(format!(
-            "Weights of whole cases and weights of single steps give values that differ by {errors:.0} standard errors of the difference: the \
-             states lack something that matters."
         ));
         return PolicyFinding::Contradicted;
     }
@@ -169,7 +216,7 @@ fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFindi
     finding
 }
 
-/// What the finding leaves open.
+/// The questions that the finding leaves open.
 fn doubts(evaluation: &PolicyEvaluation, finding: PolicyFinding, is_checked: bool) -> Vec<String> {
     let mut doubts = Vec::new();
     if !is_checked && finding != PolicyFinding::Contradicted {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// What the file of a policy begins with.
+/// The first value in the file of a policy.
 const FORMAT: &str = "backsweep policy 1";
 
 /// The policy as JSON: how states are named, and the probability of each action in each state.
@@ -38,7 +38,7 @@ struct StateRule {
     actions: Vec<(String, f64)>,
 }
 
-/// What the policy does in a state.
+/// The policy's decision in a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The name of the state.

@@ -17,7 +17,7 @@ pub enum Error {
         name: &'static str,
         /// Its value.
         found: f64,
-        /// What it may be.
+        /// The values that it may have.
         expected: &'static str,
     },
     /// All folds are held out.
@@ -26,7 +26,7 @@ pub enum Error {
     Row {
         /// Its place.
         row: usize,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
     /// The counts name a state that they do not have, or are too large.

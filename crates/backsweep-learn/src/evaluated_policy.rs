@@ -112,7 +112,7 @@ pub(crate) fn solve(
     Ok(solution)
 }
 
-/// Whether a policy, one choice per state, ends from each state with probability above 0. If it does from all, it ends with
+/// Returns `true` if a policy, one choice per state, ends from each state with probability above 0. If it does from all, it ends with
 /// probability 1.
 pub(crate) fn ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Vec<bool> {
     let n = mdp.n_states();
@@ -173,6 +173,29 @@ impl EvaluatedPolicy {
 
     /// The expected discounted number of visits to each state, for cases that start like those of the model.
     pub fn visits(&self, model: &FittedModel, discount: f64) -> Vec<f64> {
+        self.settled_visits(model, discount).0
+    }
+
+    /// The expected number of steps per case, for cases that start like those of the model; `None` if some never end.
+    pub fn steps(&self, model: &FittedModel) -> Option<f64> {
+        let ends = ends(&self.mdp, |state| state);
+        let mut open: Vec<usize> = (0..model.n_states()).filter(|&state| model.starts[state] > 0).collect();
+        let mut reached = vec![false; model.n_states()];
+        while let Some(state) = open.pop() {
+            if !ends[state] {
+                return None;
+            }
+            if !std::mem::replace(&mut reached[state], true) {
+                open.extend(self.mdp.arcs_of(state).map(|arc| self.mdp.targets()[arc] as usize));
+            }
+        }
+        let (visits, is_settled) = self.settled_visits(model, 1.0);
+        let left = (0..model.n_states()).filter(|&state| !model.pairs_of(state).is_empty());
+        is_settled.then(|| left.map(|state| visits[state]).sum())
+    }
+
+    /// The visits, and whether they settled.
+    fn settled_visits(&self, model: &FittedModel, discount: f64) -> (Vec<f64>, bool) {
         let starts: Vec<f64> = model.starts.iter().map(|&n| n as f64 / model.n_cases as f64).collect();
         let (mut visits, mut flow, mut next) = (starts.clone(), starts, vec![0.0; model.n_states()]);
         let mdp = &self.mdp;
@@ -187,14 +210,14 @@ impl EvaluatedPolicy {
             std::mem::swap(&mut flow, &mut next);
             next.fill(0.0);
             if moved < SETTLED {
-                break;
+                return (visits, true);
             }
         }
-        visits
+        (visits, false)
     }
 }
 
-/// What the logged policy gets.
+/// The values of the logged policy.
 pub struct Logged {
     /// The share of each pair among its state's.
     pub probabilities: Vec<f64>,

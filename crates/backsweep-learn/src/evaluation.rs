@@ -1,13 +1,15 @@
-//! What a policy is worth: every estimate with its interval.
+//! The worth of a policy: every estimate with its interval.
 
 mod by_folds;
 mod calibration;
+mod cohorts;
 mod drift;
 mod estimate;
 mod held_out_model;
 mod marginal;
 
 pub use calibration::Calibration;
+pub use cohorts::CohortGain;
 pub use drift::Drift;
 pub use estimate::{Against, Estimate};
 pub(crate) use estimate::{decimals, figure};
@@ -49,14 +51,20 @@ pub struct PolicyEvaluation {
     pub importance: Option<Against>,
     /// Doubly robust; only from whole cases.
     pub doubly_robust: Option<Against>,
-    /// How many cases the weights of importance sampling are worth.
+    /// The number of equally weighted cases that the weights of importance sampling amount to.
     pub effective_cases: f64,
     /// Doubly robust by marginal weights, the estimate that the finding rests on; only from whole cases.
     pub marginal: Option<Against>,
-    /// How strong a hidden factor would have to be to undo that gain.
+    /// The strength that a hidden factor would need to undo that gain.
     pub sensitivity: Option<Sensitivity>,
-    /// By how many standard errors the two doubly robust estimates differ.
-    pub disagreement: Option<f64>,
+    /// That gain per cohort, the largest cohort first.
+    pub cohorts: Vec<CohortGain>,
+    /// The weight of each held-out case, lowest first: its share of the policy's visits, 1 on average if held-out cases go
+    /// where the policy would.
+    pub weights: Vec<f64>,
+    /// The expected steps per case in the model of the training cases, as logged and under the policy; `None` where some cases
+    /// never end.
+    pub steps_per_case: [Option<f64>; 2],
     /// That gain over time, if it is known when cases began.
     pub drift: Option<Drift>,
     /// The standard deviation of the returns of held-out cases.
@@ -68,7 +76,7 @@ pub struct PolicyEvaluation {
     pub supported: f64,
     /// The share of logged decisions that the policy would change.
     pub changed: f64,
-    /// How well the previous step predicts what is done or what follows; only from whole cases.
+    /// The correlation of the previous step with what is done or follows; only from whole cases.
     pub history: Option<HistoryDependence>,
     /// Predictions against what followed, lowest first; only from whole cases.
     pub calibration: Vec<Calibration>,
@@ -108,8 +116,10 @@ impl PolicyEvaluation {
             doubly_robust: None,
             marginal: None,
             sensitivity: None,
-            disagreement: None,
             drift: None,
+            cohorts: Vec::new(),
+            weights: Vec::new(),
+            steps_per_case: [logged.evaluated.steps(model), supported.evaluated.steps(model)],
             spread: 0.0,
             effective_cases: 0.0,
             reached: 0.0,
@@ -160,7 +170,9 @@ impl PolicyEvaluation {
         evaluation.reached = scores.reached();
         evaluation.spread = deviation(&found.returns);
         evaluation.drift = Scores::drift(&Selected::new(all, u16::MAX), fit, discount);
-        evaluation.disagreement = scores.disagreement(&found.doubly_robust);
+        evaluation.weights = scores.sorted_weights();
+        let names = all.cohorts.map_or(&[][..], |cohorts| &cohorts.names);
+        evaluation.cohorts = scores.by_cohort(&cases.cohorts, names);
         evaluation.sensitivity = Some(scores.sensitivity(fit, marginal.gain, discount));
         evaluation.marginal = Some(marginal);
         evaluation.history = found.history;

@@ -11,7 +11,7 @@ pub struct FittedModel {
     pub pairs: Vec<u32>,
     /// The action of each pair, ascending within a state.
     pub actions: Vec<u32>,
-    /// How often each pair was seen, at least 1.
+    /// The count of each pair, at least 1.
     pub n: Vec<i64>,
     /// The mean reward of each pair.
     pub rewards: Vec<f64>,
@@ -19,9 +19,9 @@ pub struct FittedModel {
     pub arcs: Vec<u32>,
     /// The state that each arc leads to, ascending within a pair.
     pub next: Vec<u32>,
-    /// How often each arc was seen.
+    /// The count of each arc.
     pub arc_n: Vec<i64>,
-    /// How many cases started in each state. Counts without cases have no starts: then every step counts as a start.
+    /// The number of cases that started in each state. Counts without cases have no starts: then every step counts as a start.
     pub starts: Vec<i64>,
     /// The sum of `starts`.
     pub n_cases: i64,
@@ -123,7 +123,7 @@ impl FittedModel {
         Ok(())
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n_states(&self) -> usize {
         self.pairs.len() - 1
     }
@@ -144,12 +144,12 @@ impl FittedModel {
         self.actions[pairs.clone()].binary_search(&action).ok().map(|place| pairs.start + place)
     }
 
-    /// How often a state was left.
+    /// The number of times that a state was left.
     pub fn visits(&self, state: usize) -> i64 {
         self.n[self.pairs_of(state)].iter().sum()
     }
 
-    /// How many steps there are.
+    /// The number of steps.
     pub fn n_steps(&self) -> i64 {
         self.n.iter().sum()
     }
@@ -164,7 +164,7 @@ impl FittedModel {
         policy
     }
 
-    /// What a pair is worth if the states are worth `values`.
+    /// The value of a pair if the states have these values.
     pub fn pair_value(&self, pair: usize, discount: f64, values: &[f64]) -> f64 {
         let arcs = self.arcs_of(pair);
         let next: f64 = arcs.map(|arc| self.arc_n[arc] as f64 * values[self.next[arc] as usize]).sum();

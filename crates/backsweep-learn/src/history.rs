@@ -1,4 +1,4 @@
-//! Whether states lack something that matters.
+//! A test for states that lack something that matters.
 //!
 //! If a state holds all that matters, what follows a state and an action does not depend on what came before. Within each pair,
 //! the targets r + γ V(s') of held-out steps are therefore compared between previous actions, and between previous states and
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 /// Groups with fewer steps than this are left out.
 const MIN_GROUP: f64 = 5.0;
 
-/// How well the previous step predicts what is done, or what follows.
+/// The correlation of the previous step with what is done, or with what follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistoryDependence {
     /// The square root of the share of the variance of decisions, or of what follows, that the previous step explains beyond
     /// chance; 0 to 1.
     pub correlation: f64,
-    /// How many standard errors the explained share is from what chance explains.
+    /// The distance of the explained share from what chance explains, in standard errors.
     pub errors: f64,
 }
 

@@ -25,15 +25,15 @@ pub struct Fit {
 
 /// A policy learned from a log, and what it is worth.
 pub struct Learned {
-    /// How it was learned.
+    /// The settings it was learned with.
     pub settings: LearnSettings,
-    /// What was fitted.
+    /// The fitted model and policies.
     pub fit: Fit,
-    /// What it is worth.
+    /// Its estimated worth.
     pub evaluation: PolicyEvaluation,
     /// The same in words.
     pub conclusion: Conclusion,
-    /// One row per state that was ever left, largest gain first.
+    /// One row per state that was ever left, the largest contribution to the gain first.
     pub states: Vec<StateComparison>,
 }
 
@@ -67,7 +67,7 @@ pub fn learn(
         }
     }
     let evaluation = PolicyEvaluation::new(counts, cases, &fit, settings, stop)?;
-    let conclusion = conclusion::judge(&evaluation);
-    let states = states::rows(counts, &fit);
+    let conclusion = conclusion::judge(&evaluation, settings.unit.as_deref());
+    let states = states::rows(counts, &fit, settings.discount);
     Ok(Learned { settings: settings.clone(), fit, evaluation, conclusion, states })
 }

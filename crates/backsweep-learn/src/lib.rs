@@ -19,6 +19,7 @@
 //! | the findings, in words | [`conclusion`] |
 //! | an agent that can continue learning | [`agent`] |
 //! | files | [`output`], [`report`] |
+//! | how often held-out cases were used | `hold_out_uses` |
 //! | decisions for rows | [`decider`] |
 //! | errors | [`Error`] |
 #![forbid(unsafe_code)]
@@ -32,6 +33,7 @@ pub mod evaluated_policy;
 pub mod evaluation;
 pub mod fitted_model;
 pub mod history;
+mod hold_out_uses;
 pub mod learned;
 pub mod off_policy;
 pub mod output;

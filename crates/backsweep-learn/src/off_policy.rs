@@ -1,4 +1,4 @@
-//! What held-out cases say about a policy that did not make them.
+//! Estimates of a policy from held-out cases that it did not make.
 //!
 //! With ρ = π(a|s) / b(a|s), b the logged policy of the training cases, and the values V and Q of the fitted model:
 //!
@@ -12,7 +12,7 @@ use crate::fitted_model::FittedModel;
 use crate::history::{HistoryDependence, Targets};
 use crate::learned::Fit;
 use backsweep_log::decimal::Decimal;
-use backsweep_log::{Case, CaseEnd, CaseStep};
+use backsweep_log::{Case, CaseEnd, CaseStep, Cohorts};
 
 /// Whole cases, as `backsweep_log::read` keeps them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Cases<'a> {
     pub decimals: u8,
     /// The place in time of each case; empty if it is unknown.
     pub order: &'a [u32],
+    /// The cohorts of the cases, if there are any.
+    pub cohorts: Option<&'a Cohorts>,
 }
 
 /// Some cases that have at least one step.
@@ -30,6 +32,8 @@ pub(crate) struct Selected<'a> {
     pub cases: Vec<&'a Case>,
     /// The place in time of each, if it is known.
     pub order: Vec<u32>,
+    /// The cohort of each, if there are any.
+    pub cohorts: Vec<u32>,
     decimals: u8,
 }
 
@@ -37,9 +41,13 @@ impl<'a> Selected<'a> {
     /// Those of some folds.
     pub fn new(cases: Cases<'a>, folds: u16) -> Self {
         let is_selected = |case: &&Case| folds >> case.fold & 1 == 1 && !case.steps.is_empty();
-        let order = cases.cases.iter().zip(cases.order).filter(|(case, _)| is_selected(case));
+        let selected = |numbers: &[u32]| {
+            let numbered = cases.cases.iter().zip(numbers).filter(|(case, _)| is_selected(case));
+            numbered.map(|(_, &number)| number).collect()
+        };
         Self {
-            order: order.map(|(_, &place)| place).collect(),
+            order: selected(cases.order),
+            cohorts: cases.cohorts.map_or(Vec::new(), |cohorts| selected(&cohorts.of_cases)),
             cases: cases.cases.iter().filter(is_selected).collect(),
             decimals: cases.decimals,
         }
@@ -59,7 +67,7 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// What is known about each held-out case.
+/// The facts about each held-out case.
 #[derive(Clone, Debug, Default)]
 pub struct HeldOut {
     /// The discounted return as logged.
@@ -70,7 +78,7 @@ pub struct HeldOut {
     pub weights: Vec<f64>,
     /// The doubly robust value.
     pub doubly_robust: Vec<f64>,
-    /// How well the previous action predicts what follows, if that can be determined.
+    /// The correlation of the previous action with what follows, if that can be determined.
     pub history: Option<HistoryDependence>,
     /// For one decision per case, if it is long enough: the value that the fitted model gives the logged policy there, and the
     /// return that followed.
@@ -142,7 +150,7 @@ impl HeldOut {
         found
     }
 
-    /// How many cases the weights are worth: (Σ w)² / Σ w².
+    /// The number of equally weighted cases that the weights amount to: (Σ w)² / Σ w².
     pub fn effective_sample_size(&self) -> f64 {
         let (sum, squares) =
             self.weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));

@@ -1,17 +1,20 @@
-//! Results as files: `policy.csv`, `probabilities.csv` and `policy.json` for machines, a summary as JSON, and a folder that is written completely or not at all.
+//! Results as files: `policy.csv`, `probabilities.csv`, `changes.csv` and `policy.json` for machines, a summary as JSON, and a
+//! folder that is written completely or not at all.
 
 use crate::decider::policy_json;
 use crate::error::{Error, Result};
-use crate::evaluation::{Against, Estimate};
+use crate::evaluation::{Against, CohortGain, Estimate};
+use crate::hold_out_uses;
 use crate::learned::Learned;
 use crate::report;
+use crate::states::MIN_MOVED;
 use backsweep_log::Counts;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The files of a result.
-pub const FILES: [&str; 4] = ["policy.csv", "probabilities.csv", "policy.json", "report.html"];
+pub const FILES: [&str; 5] = ["policy.csv", "probabilities.csv", "changes.csv", "policy.json", "report.html"];
 
 /// `policy.csv`: one row per state that was ever left, in the order of the states' names.
 ///
@@ -52,6 +55,31 @@ pub fn probabilities_csv(counts: &Counts, learned: &Learned) -> Vec<u8> {
     writer.into_inner().unwrap_or_default()
 }
 
+/// `changes.csv`: every action whose probability the policy changes, in the order of the states' contributions to the gain.
+pub fn changes_csv(counts: &Counts, learned: &Learned) -> Vec<u8> {
+    let (fit, mut writer) = (&learned.fit, csv::Writer::from_writer(Vec::new()));
+    // Writing into memory does not fail.
+    let mut write = |record: [&str; 7]| drop(writer.write_record(record));
+    write(["state", "action", "count", "logged_probability", "probability", "value", "state_contribution"]);
+    for row in learned.states.iter().filter(|row| row.moved > MIN_MOVED) {
+        for pair in fit.model.pairs_of(row.state as usize) {
+            let (before, after) = (fit.logged.probabilities[pair], fit.supported.probabilities[pair]);
+            if (before - after).abs() > MIN_MOVED {
+                write([
+                    &counts.states[row.state as usize],
+                    &counts.actions[fit.model.actions[pair] as usize],
+                    &fit.model.n[pair].to_string(),
+                    &before.to_string(),
+                    &after.to_string(),
+                    &fit.q[pair].to_string(),
+                    &row.contribution.to_string(),
+                ]);
+            }
+        }
+    }
+    writer.into_inner().unwrap_or_default()
+}
+
 /// A number as JSON: infinite ends of intervals are null.
 fn number(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
@@ -73,6 +101,11 @@ pub fn summary(learned: &Learned) -> Value {
         Value::Null,
         |found| json!({"correlation": number(found.correlation), "standard_errors": number(found.errors)}),
     );
+    let gain = e.marginal.filter(|_| learned.conclusion.finding.has_number());
+    let cohort = |found: &CohortGain| json!({"name": found.name, "held_out_cases": found.n, "gain": estimate(&found.gain)});
+    let cohorts: Vec<Value> = e.cohorts.iter().map(cohort).collect();
+    let weight = |share: f64| e.weights.get((share * e.weights.len() as f64) as usize).copied();
+    let weights = json!({"median": weight(0.5), "top_1_percent": weight(0.99), "largest": e.weights.last()});
     let factor = |factor: Option<f64>| factor.map_or(Value::Null, number);
     let sensitivity = e.sensitivity.map_or(
         Value::Null,
@@ -90,7 +123,12 @@ pub fn summary(learned: &Learned) -> Value {
     json!({
         "finding": learned.conclusion.words(),
         "hidden_factors": if learned.conclusion.is_checked { "checked" } else { "not checked" },
-        "gain": e.marginal.map_or(Value::Null, |found| estimate(&found.gain)),
+        "headline": learned.conclusion.headline,
+        "unit": settings.unit,
+        "gain": gain.map_or(Value::Null, |found| estimate(&found.gain)),
+        "cohorts": cohorts,
+        "steps_per_case": {"logged": e.steps_per_case[0], "policy": e.steps_per_case[1]},
+        "weights": weights,
         "sensitivity": sensitivity,
         "drift": drift,
         "reasons": learned.conclusion.reasons,
@@ -123,7 +161,7 @@ pub fn summary(learned: &Learned) -> Value {
 /// Refuses a folder that cannot be written, or that already holds results and may not be overwritten. Called before any work.
 ///
 /// # Errors
-/// What is in the way and what to do.
+/// The obstacle, and the remedy.
 pub fn check_folder(folder: &Path, overwrite: bool) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
         return Err(Error::NotAFolder(folder.to_owned()));
@@ -147,11 +185,16 @@ pub fn write_folder(
     how: &[(String, String)],
 ) -> Result<Vec<PathBuf>> {
     check_folder(folder, overwrite)?;
+    let (ledger, note) = hold_out_uses::uses(folder, counts, learned, how);
+    let mut how = how.to_vec();
+    how.extend(note.map(|note| (hold_out_uses::NAME.to_owned(), note)));
     let contents = [
         policy_csv(counts, learned),
         probabilities_csv(counts, learned),
+        changes_csv(counts, learned),
         format!("{:#}\n", policy_json(counts, learned)).into_bytes(),
-        report::html(counts, learned, how).into_bytes(),
+        report::html(counts, learned, &how).into_bytes(),
+        ledger.into_bytes(),
     ];
     let failed = |path: &Path, error: std::io::Error| Error::Io {
         path: path.to_owned(),
@@ -159,7 +202,9 @@ pub fn write_folder(
         message: error.to_string(),
     };
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-    let parts = FILES.map(|file| folder.join(format!("{file}.part-{}", std::process::id())));
+    let files = || FILES.into_iter().chain([hold_out_uses::FILE]);
+    let parts: Vec<PathBuf> =
+        files().map(|file| folder.join(format!("{file}.part-{}", std::process::id()))).collect();
     let written = parts
         .iter()
         .zip(&contents)
@@ -170,11 +215,13 @@ pub fn write_folder(
         });
         return Err(error);
     }
-    let mut files = Vec::new();
-    for (part, file) in parts.iter().zip(FILES) {
+    let mut written = Vec::new();
+    for (part, file) in parts.iter().zip(files()) {
         let path = folder.join(file);
         fs::rename(part, &path).map_err(|error| failed(&path, error))?;
-        files.push(path);
+        written.push(path);
     }
-    Ok(files)
+    // The last one is for later reports.
+    written.pop();
+    Ok(written)
 }

@@ -1,6 +1,8 @@
 //! The report: one HTML file that opens from disk and needs nothing else. A content security policy forbids the browser from
 //! fetching anything; its one script only shows embedded data. All text is escaped.
 
+mod decisions;
+mod evidence;
 mod tables;
 
 use crate::conclusion::CAVEAT;
@@ -39,12 +41,18 @@ pub(crate) fn escape(text: &str) -> String {
 pub fn html(counts: &Counts, learned: &Learned, how: &[(String, String)]) -> String {
     let mut page = String::new();
     head(&mut page, learned);
-    tables::worth(&mut page, learned);
     let range = RewardRange::new(counts);
-    tables::states(&mut page, counts, learned, &range, MAX_ROWS);
+    decisions::decisions(&mut page, counts, learned, &range);
     tables::refused(&mut page, counts, learned, &refused(&learned.fit, &learned.settings), MAX_ROWS);
-    tables::calibration(&mut page, learned);
     what_if(&mut page, counts, learned, &range);
+    tables::worth(&mut page, learned);
+    evidence::estimates(&mut page, learned);
+    evidence::uses(&mut page, how);
+    evidence::cohorts(&mut page, learned);
+    evidence::weights(&mut page, learned);
+    evidence::positivity(&mut page, counts, learned, MAX_ROWS);
+    tables::calibration(&mut page, learned);
+    evidence::drift(&mut page, learned);
     tables::settings(&mut page, counts, learned, how);
     let _ = writeln!(
         page,
@@ -65,31 +73,31 @@ fn head(page: &mut String, learned: &Learned) {
     );
     let class = learned.conclusion.finding.words().replace(' ', "-");
     let _ = writeln!(page, "<p class=\"finding {class}\">{}</p>", escape(&learned.conclusion.words()));
+    let _ = writeln!(page, "<p class=\"headline\">{}</p>", escape(&learned.conclusion.headline));
     for reason in &learned.conclusion.reasons {
         let _ = writeln!(page, "<p>{}</p>", escape(reason));
     }
     let _ = writeln!(page, "<p class=\"caveat\">{}</p>", escape(CAVEAT));
+    let has_number = learned.conclusion.finding.has_number();
+    let gain = e.marginal.filter(|_| has_number).map(|found| ("gain per case", found.gain.to_string()));
     let cards = [
         (
             "logged return, held out",
             e.logged.map_or_else(|| "not known".to_owned(), |logged| logged.to_string()),
-        ),
-        (
-            "policy, doubly robust",
-            e.doubly_robust.map_or_else(|| "not known".to_owned(), |found| found.policy.to_string()),
         ),
         ("effective held-out cases", format!("{} of {}", decimals(e.effective_cases, 1), e.n_cases[1])),
         ("visits with support", crate::conclusion::percent(e.supported)),
         ("decisions changed", crate::conclusion::percent(e.changed)),
     ];
     let _ = writeln!(page, "<ul class=\"cards\">");
-    for (name, number) in cards {
+    for (name, number) in gain.into_iter().chain(cards) {
         let _ = writeln!(page, "<li><b>{}</b><span>{}</span></li>", escape(&number), escape(name));
     }
     let _ = writeln!(
         page,
-        "</ul>\n<nav><a href=\"#worth\">Worth</a> <a href=\"#states\">States</a> <a href=\"#refused\">Undecided</a> \
-         <a href=\"#calibration\">Calibration</a> <a href=\"#what-if\">What if</a> <a href=\"#how\">How</a></nav>\n</header>\n<main>"
+        "</ul>\n<nav><a href=\"#states\">Decisions</a> <a href=\"#refused\">Undecided</a> <a href=\"#what-if\">What if</a> \
+         <a href=\"#worth\">Estimates</a> <a href=\"#weights\">Weights</a> <a href=\"#positivity\">Positivity</a> \
+         <a href=\"#calibration\">Calibration</a> <a href=\"#drift\">Time</a> <a href=\"#how\">How</a></nav>\n</header>\n<main>"
     );
 }
 

@@ -1,21 +1,23 @@
-//! LearnSettings of the learner, checked once.
+//! Settings of the learner, checked once.
 
 use crate::error::{Error, Result};
 use backsweep_log::FOLDS;
 
-/// How to learn from counts.
+/// The settings of learning from counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnSettings {
-    /// How much a reward one step later counts, above 0 and at most 1.
+    /// The weight of a reward one step later, above 0 and at most 1.
     pub discount: f64,
     /// An action is considered in a state only if it was logged there at least this often; at least 1.
     pub min_count: i64,
-    /// Whether actions below the minimum keep their logged probability, so that only the rest is decided (Πb-SPIBB).
+    /// `true` if actions below the minimum keep their logged probability, so that only the rest is decided (Πb-SPIBB).
     pub keep_logged: bool,
     /// κ: an action seen n times is planned with a reward lower by κ/√n; 0 for none.
     pub pessimism: f64,
     /// Every value of the fitted model is proven to be within this, times the largest reward.
     pub tolerance: f64,
+    /// The unit of returns, such as days, for sentences in reports.
+    pub unit: Option<String>,
     /// Bit f is set if the cases of fold f are held out.
     pub hold_out: u16,
     /// Threads of the solver; results are the same bytes for any number.
@@ -30,6 +32,7 @@ impl Default for LearnSettings {
             keep_logged: false,
             pessimism: 0.0,
             tolerance: 1e-6,
+            unit: None,
             hold_out: 0b1110_0000_0000_0000,
             threads: 1,
         }

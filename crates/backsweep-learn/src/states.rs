@@ -11,26 +11,26 @@ use backsweep_log::Counts;
 pub struct StateComparison {
     /// Its position in the counts.
     pub state: u32,
-    /// How often training cases left it.
+    /// The number of times that training cases left it.
     pub visits: i64,
     /// The pair that was logged most often.
     pub logged: usize,
     /// The pair that is proposed: the chosen one or, where none is supported, the logged one.
     pub proposed: usize,
-    /// Whether any action is supported here.
+    /// `true` if any action is supported here.
     pub supported: bool,
     /// The value of the state under the policy.
     pub value: f64,
-    /// What deciding by the policy here, rather than as logged, adds to the value.
+    /// The difference that deciding by the policy here, rather than as logged, makes to the value.
     pub gain: f64,
+    /// The gain times the logged policy's discounted visits per case. Over all states these add up to the gain in the model.
+    pub contribution: f64,
+    /// The share of the decisions that the policy moves to other actions.
+    pub moved: f64,
 }
 
-impl StateComparison {
-    /// The gain over all visits.
-    pub fn total_gain(&self) -> f64 {
-        self.gain * self.visits as f64
-    }
-}
+/// The smallest share of a state's decisions that counts as a change.
+pub(crate) const MIN_MOVED: f64 = 1e-9;
 
 /// An action that looks better than the policy's but was seen too rarely to be considered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,15 +43,16 @@ pub struct Refused {
     pub promise: f64,
 }
 
-pub(crate) fn rows(counts: &Counts, fit: &Fit) -> Vec<StateComparison> {
+pub(crate) fn rows(counts: &Counts, fit: &Fit, discount: f64) -> Vec<StateComparison> {
     let model = &fit.model;
+    let visits = fit.logged.evaluated.visits(model, discount);
     let row = |state: usize| {
         let pairs = model.pairs_of(state);
         // Among equal counts, the first action, so that the result is deterministic.
         let logged = pairs.clone().min_by_key(|&pair| std::cmp::Reverse(model.n[pair]))?;
         let chosen = fit.supported.chosen[state];
-        let advantage =
-            |pair: usize| (fit.supported.probabilities[pair] - fit.logged.probabilities[pair]) * fit.q[pair];
+        let change = |pair: usize| fit.supported.probabilities[pair] - fit.logged.probabilities[pair];
+        let gain = pairs.clone().map(|pair| change(pair) * fit.q[pair]).sum::<f64>();
         Some(StateComparison {
             state: state as u32,
             visits: model.visits(state),
@@ -59,11 +60,13 @@ pub(crate) fn rows(counts: &Counts, fit: &Fit) -> Vec<StateComparison> {
             proposed: chosen.unwrap_or(logged),
             supported: chosen.is_some(),
             value: fit.supported.evaluated.values[state],
-            gain: pairs.map(advantage).sum(),
+            gain,
+            contribution: visits[state] * gain,
+            moved: pairs.map(|pair| change(pair).max(0.0)).sum(),
         })
     };
     let mut rows: Vec<StateComparison> = (0..counts.states.len()).filter_map(row).collect();
-    rows.sort_by(|a, b| b.total_gain().total_cmp(&a.total_gain()).then(a.state.cmp(&b.state)));
+    rows.sort_by(|a, b| b.contribution.total_cmp(&a.contribution).then(a.state.cmp(&b.state)));
     rows
 }
 

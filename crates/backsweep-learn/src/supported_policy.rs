@@ -23,7 +23,7 @@ pub struct SupportedPolicy {
     pub bound: f64,
 }
 
-/// Whether a pair was seen often enough.
+/// Returns `true` if a pair was seen often enough.
 pub fn is_supported(model: &FittedModel, settings: &LearnSettings, pair: usize) -> bool {
     model.n[pair] >= settings.min_count
 }

@@ -1,6 +1,7 @@
 //! Numbers cut into bins: by given edges, or by quantiles of the log, which become edges.
 
 use crate::decimal::Decimal;
+use crate::derived::{START, is_previous};
 use crate::error::{Error, Result, shown};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,11 +11,11 @@ use std::fmt;
 pub struct BinnedColumn {
     /// The name of the column in the file.
     pub name: String,
-    /// How its values are cut; values that are not cut are names as they are.
+    /// The bins of its values; values that are not cut are names as they are.
     pub bins: Bins,
 }
 
-/// How the numbers of a column are cut.
+/// The bins of a column's numbers.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Bins {
     /// They are not cut.
@@ -33,7 +34,7 @@ pub enum Bins {
 pub struct Edge {
     /// The number.
     pub at: Decimal,
-    /// Whether the number itself still belongs below the edge.
+    /// `true` if the number itself still belongs below the edge.
     pub above: bool,
 }
 
@@ -88,6 +89,7 @@ impl BinnedColumn {
         };
         match &self.bins {
             _ if value.is_empty() => missing.map(str::to_owned).ok_or_else(|| wrong("a value")),
+            Bins::Edges(_) if is_previous(&self.name) && value == START => Ok(value.to_owned()),
             Bins::Edges(edges) => {
                 let number: Option<f64> = value.trim_ascii().parse().ok().filter(|x: &f64| x.is_finite());
                 let number = number.ok_or_else(|| wrong("a number, since the column is cut into bins"))?;
@@ -101,7 +103,7 @@ impl BinnedColumn {
         }
     }
 
-    /// Whether the edges still have to be found from the log.
+    /// Returns `true` if the edges still have to be found from the log.
     pub fn is_open(&self) -> bool {
         matches!(self.bins, Bins::Quantiles(_) | Bins::ZeroQuantiles(_))
     }
@@ -199,7 +201,7 @@ fn parse_bins(text: &str) -> std::result::Result<Option<Bins>, String> {
     Ok(Some(Bins::Edges(edges)))
 }
 
-/// How often each number occurs in a column. Quantiles from it do not depend on the order of rows.
+/// The number of times that each number occurs in a column. Quantiles from it do not depend on the order of rows.
 #[derive(Clone, Debug, Default)]
 pub struct NumberCounts {
     /// Keys sort as the numbers do.

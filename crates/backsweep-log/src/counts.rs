@@ -23,15 +23,15 @@ pub struct Counts {
     pub actions: Vec<String>,
     /// One row per distinct (state, action, next, fold), sorted by that key; an end comes before any state.
     pub rows: Vec<CountRow>,
-    /// How many cases started in each state, sorted by (state, fold).
+    /// The number of cases that started in each state, sorted by (state, fold).
     pub starts: Vec<CaseStart>,
     /// A reward sum of 1 stands for 10^-`decimals`.
     pub decimals: u8,
-    /// How the log was read: columns with their bins, the rule for ends; see docs/counts.md.
+    /// The settings with which the log was read: columns with their bins, the rule for ends; see docs/counts.md.
     pub how: BTreeMap<String, String>,
 }
 
-/// How often one state and action led to one next state, within one fold.
+/// The count of one state and action leading to one next state, within one fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CountRow {
     /// Position in [`Counts::states`].
@@ -42,20 +42,20 @@ pub struct CountRow {
     pub next: Option<u32>,
     /// The fold of the cases counted here, below [`FOLDS`](crate::FOLDS).
     pub fold: u8,
-    /// How many steps.
+    /// The number of steps.
     pub n: i64,
     /// The sum of their rewards, in units of 10^-[`decimals`](Counts::decimals).
     pub reward_sum: i64,
 }
 
-/// How many cases of one fold started in one state.
+/// The number of cases of one fold that started in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CaseStart {
     /// Position in [`Counts::states`].
     pub state: u32,
     /// The fold of the cases counted here.
     pub fold: u8,
-    /// How many cases.
+    /// The number of cases.
     pub n: i64,
 }
 
@@ -64,9 +64,9 @@ pub struct CaseStart {
 pub struct Case {
     /// The fold of this case.
     pub fold: u8,
-    /// What was done, in order.
+    /// The steps, in order.
     pub steps: Vec<CaseStep>,
-    /// How the case ended.
+    /// The end of the case.
     pub end: CaseEnd,
 }
 
@@ -83,7 +83,7 @@ pub struct CaseStep {
     pub propensity: u32,
 }
 
-/// How a case ended.
+/// The end of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseEnd {
     /// It terminated: nothing follows.
@@ -93,7 +93,7 @@ pub enum CaseEnd {
 }
 
 impl Counts {
-    /// What a reward, or a sum of rewards, is worth.
+    /// The number that a reward, or a sum of rewards, stands for.
     pub fn reward(&self, sum: i64) -> f64 {
         Decimal { mantissa: sum, decimals: self.decimals }.to_f64()
     }
@@ -103,12 +103,12 @@ impl Counts {
         Decimal { mantissa: 1, decimals: self.decimals }.to_string()
     }
 
-    /// How many steps were counted.
+    /// The number of steps that were counted.
     pub fn n_steps(&self) -> i64 {
         self.rows.iter().map(|row| row.n).sum()
     }
 
-    /// How many cases were counted.
+    /// The number of cases that were counted.
     pub fn n_cases(&self) -> i64 {
         self.starts.iter().map(|start| start.n).sum()
     }

@@ -8,7 +8,7 @@ pub const MAX_DECIMALS: u8 = 18;
 pub struct Decimal {
     /// The digits, with the sign.
     pub mantissa: i64,
-    /// How many of the digits are after the point.
+    /// The number of digits after the point.
     pub decimals: u8,
 }
 
@@ -124,6 +124,11 @@ impl Decimal {
         Self::scaled(mantissa, decimals - exponent).ok_or(NotDecimal::Digits)
     }
 
+    /// `mantissa` · 10^-`decimals`, for up to [`MAX_DECIMALS`], in its shortest form.
+    pub(crate) fn of(mantissa: i64, decimals: u8) -> Self {
+        Self::scaled(mantissa, i32::from(decimals)).unwrap_or(Self { mantissa, decimals })
+    }
+
     /// `mantissa` · 10^-`decimals` in its shortest form, if it can be represented.
     fn scaled(mut mantissa: i64, mut decimals: i32) -> Option<Self> {
         if mantissa == 0 {
@@ -177,7 +182,7 @@ impl Decimal {
         }
     }
 
-    /// Whether the number is a whole multiple of another one above 0.
+    /// Returns `true` if the number is a whole multiple of another one above 0.
     pub fn is_multiple_of(self, unit: Self) -> bool {
         let decimals = self.decimals.max(unit.decimals);
         let in_units =

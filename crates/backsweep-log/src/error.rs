@@ -23,7 +23,7 @@ pub enum Error {
     Io {
         /// The file.
         place: String,
-        /// Whether the file was being written.
+        /// `true` if the file was being written.
         writing: bool,
         /// The kind of failure.
         kind: io::ErrorKind,
@@ -34,7 +34,7 @@ pub enum Error {
     File {
         /// The file or pattern.
         place: String,
-        /// What is wrong, and what was expected.
+        /// The problem, and what was expected.
         problem: Wording,
     },
     /// A column does not exist.
@@ -52,7 +52,7 @@ pub enum Error {
         place: String,
         /// The column.
         column: String,
-        /// What is wrong.
+        /// The problem.
         problem: Wording,
     },
     /// A row of a file of counts is wrong.
@@ -63,9 +63,9 @@ pub enum Error {
     BadRows {
         /// The first of them.
         first: Option<BadRow>,
-        /// How many are bad.
+        /// The number of bad rows.
         n_bad: u64,
-        /// How many rows there are.
+        /// The number of rows.
         n_rows: u64,
     },
     /// There are warnings, and [`Spec::strict`](crate::Spec::strict) is set.
@@ -76,7 +76,7 @@ pub enum Error {
     Overflow(Wording),
     /// Two counts were read differently.
     Incompatible {
-        /// What differs.
+        /// The name of the setting that differs.
         key: String,
         /// Its value in one.
         left: String,
@@ -96,11 +96,11 @@ pub enum Error {
 pub struct BadRow {
     /// The file and the line or row.
     pub place: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: RowProblem,
 }
 
-/// What is wrong with a row.
+/// The problem with a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RowProblem {
@@ -110,7 +110,7 @@ pub enum RowProblem {
         column: String,
         /// The value.
         found: Vec<u8>,
-        /// What the column needs.
+        /// The values that the column needs.
         expected: Wording,
     },
     /// The row as a whole cannot be used.

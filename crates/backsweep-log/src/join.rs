@@ -5,7 +5,7 @@ use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
 use crate::error::{Error, Result, RowProblem};
 use crate::fold::{CaseKey, FOLDS, case_key};
-use crate::log::CaseOrder;
+use crate::log::{CaseOrder, Cohorts};
 use crate::moment::Moment;
 use crate::names::{END, NameTable};
 use crate::rows::Encoder;
@@ -22,17 +22,19 @@ struct KeptCase {
     key: CaseKey,
     /// The order of its first row, and the place of that row in the log.
     began: (Moment, u64),
+    cohort: u32,
     case: Case,
 }
 
-/// Counts, the kept cases, and when these began.
-type Finished = (Counts, Vec<Case>, Option<CaseOrder>);
+/// Counts, the kept cases, when these began, and their cohorts.
+type Finished = (Counts, Vec<Case>, Option<CaseOrder>, Cohorts);
 
 /// The counts of all threads and passes.
 #[derive(Default)]
 pub(crate) struct MergedCounts {
     states: NameTable,
     actions: NameTable,
+    cohorts: NameTable,
     folds: Vec<FoldCounts>,
     starts: BTreeMap<(u32, usize), i64>,
     cases: Vec<KeptCase>,
@@ -40,6 +42,8 @@ pub(crate) struct MergedCounts {
     /// The largest reward, without sign; `u64::MAX` if one did not fit.
     pub largest: u64,
     pub rows: u64,
+    /// Rows that do not meet the conditions.
+    pub left_out: u64,
     pub n_bad: u64,
     pub bad: Vec<BadLine>,
     pub breaks: u64,
@@ -48,9 +52,9 @@ pub(crate) struct MergedCounts {
     pub dropped: u64,
     pub empty: u64,
     pub lengths: BTreeMap<u32, u32>,
-    /// How many orders were of each kind.
+    /// The number of orders of each kind.
     pub orders: [u64; 3],
-    /// How many cases have rows of other cases between theirs.
+    /// The number of cases with rows of other cases between theirs.
     pub n_interleaved: u64,
     /// Names of cases.
     pub spellings: Spellings,
@@ -59,16 +63,16 @@ pub(crate) struct MergedCounts {
 /// The reward of a case at its end, and which cases end.
 struct JoinRule<'a> {
     mode: Mode,
-    /// Whether the last row of a case ends it, unless it says that it was cut.
+    /// `true` if the last row of a case ends it, unless it says that it was cut.
     last_row_ends: bool,
     /// The values that are known, and their rewards in the decimals of the total.
     outcomes: Option<(&'a str, Vec<(String, i64)>)>,
-    /// Whether bad rows are skipped rather than only counted.
+    /// `true` if bad rows are skipped rather than only counted.
     skips: bool,
 }
 
 const SAME_ORDER: &str =
-    "two rows of this case have the same order; expected each order once per case (remove duplicates)";
+    "two rows of this case have the same order; expected each order once per case (remove duplicates";
 const AFTER_END: &str = "the case continues after this row, which says that it ended or was cut";
 
 const TWO_GROUPS: &str =
@@ -120,6 +124,7 @@ impl MergedCounts {
         for counter in counters {
             let states = self.states.ids(counter.states.iter());
             let actions = self.actions.ids(counter.actions.iter());
+            let cohorts = self.cohorts.ids(counter.cohorts.iter());
             let state = |id: u32| if id == END { END } else { states[id as usize] };
             // The first thread's name ids are those of the total.
             let is_first = self.folds.iter().all(|counts| counts.len() == 0)
@@ -144,6 +149,7 @@ impl MergedCounts {
                     let last = &mut fragment.last;
                     (last.state, last.next) = (state(last.state), state(last.next));
                     last.action = actions[last.action as usize];
+                    last.cohort = cohorts.get(last.cohort as usize).copied().unwrap_or(0);
                 }
                 fragment
             }));
@@ -217,19 +223,26 @@ impl MergedCounts {
         if keep {
             let place = u64::from(case[0].block) << 32 | u64::from(case[0].line);
             let kept = Case { fold: fold as u8, steps, end };
-            self.cases.push(KeptCase { key: last.case, began: (began, place), case: kept });
+            let cohort = case[0].last.cohort;
+            self.cases.push(KeptCase { key: last.case, began: (began, place), cohort, case: kept });
         }
         Ok(())
     }
 
-    /// Whether all rows of a case are consistent; reports those that are not.
+    /// Returns `true` if all rows of a case are consistent; reports those that are not.
     fn is_sound(&mut self, case: &[Fragment], rule: &JoinRule<'_>) -> std::result::Result<bool, Overlap> {
         let has_bad = case.iter().any(|fragment| fragment.is_bad);
+        let ties = rule.mode.ties_by_file;
         let mut problems = Vec::new();
         for pair in case.windows(2).filter(|_| !has_bad) {
             let (before, after) = (&pair[0], &pair[1]);
-            if after.first <= before.last.order {
-                problems.push((after, RowProblem::whole(SAME_ORDER)));
+            if !after.is_after(before, ties) {
+                let problem = Wording::from(SAME_ORDER).offer(
+                    ", or take them in file order with ",
+                    SpecField::Ties,
+                    "",
+                );
+                problems.push((after, RowProblem::whole(problem.and(")"))));
             } else if before.last.stop != Stop::None {
                 problems.push((before, RowProblem::whole(AFTER_END)));
             } else if before.fold != after.fold {
@@ -250,7 +263,7 @@ impl MergedCounts {
         }
         // Steps within long fragments are already counted; to leave them out, or to find the true order, all rows are needed.
         let is_long = case.iter().any(|fragment| fragment.is_long);
-        let overlaps = case.windows(2).any(|pair| pair[1].first <= pair[0].last.order);
+        let overlaps = case.windows(2).any(|pair| !pair[1].is_after(&pair[0], ties));
         if is_long && (rule.skips || overlaps && !has_bad) {
             return Err(Overlap);
         }
@@ -271,6 +284,9 @@ impl MergedCounts {
         }
         self.cases.sort_unstable_by_key(|kept| kept.key);
         let order = self.case_order();
+        let (names, places) = self.cohorts.sorted();
+        let of_cases = self.cases.iter().filter_map(|kept| places.get(kept.cohort as usize).copied());
+        let cohorts = Cohorts { of_cases: of_cases.collect(), names };
         let n_lines = self.folds.iter().map(FoldCounts::len).sum::<usize>() + self.starts.len();
         let mut builder = CountsBuilder::new(self.states, self.actions, self.decimals, n_lines);
         for (fold, counts) in self.folds.into_iter().enumerate() {
@@ -291,7 +307,7 @@ impl MergedCounts {
             }
             case
         });
-        Ok(Some((counts, cases.collect(), order)))
+        Ok(Some((counts, cases.collect(), order, cohorts)))
     }
 
     fn case_order(&self) -> Option<CaseOrder> {

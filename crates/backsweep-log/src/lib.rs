@@ -13,7 +13,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | which columns mean what, and how their values are cut | [`Spec`] (`spec`), [`bins`] |
-//! | files, compression, data frames, formats | `read/input`, `read/zstd`, `read/frame`, `read/{csv,json,parquet}` |
+//! | which rows are read | [`Condition`] (`condition`), `rows/selection` |
+//! | columns made from the rows before and after | `derived` |
+//! | files, compression, data frames, formats | `read/input`, `read/zstd`, `read/frame`, `read/{csv,json,parquet,xes}` |
 //! | the blocks that threads take turns to read, and the threads | `read/blocks`, `read/parallel` |
 //! | the values of one row, whatever the format | `read/cells`, `read/typed` |
 //! | numbers and times, exactly | [`decimal`], `moment` |
@@ -29,8 +31,10 @@
 #![forbid(unsafe_code)]
 
 pub mod bins;
+mod condition;
 mod counts;
 pub mod decimal;
+mod derived;
 mod error;
 mod fold;
 mod join;
@@ -46,10 +50,11 @@ mod warnings;
 mod wording;
 
 pub use bins::BinnedColumn;
+pub use condition::{Comparison, Condition};
 pub use counts::{COLUMNS, Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
 pub use error::{BadRow, Error, Result, RowProblem, printable};
 pub use fold::{FOLDS, Folds};
-pub use log::{CaseOrder, HoldOutTime, Log, ReadReport, read, read_all_if_small};
+pub use log::{CaseOrder, Cohorts, HoldOutTime, Log, ReadReport, read, read_all_if_small};
 pub use moment::Moment;
 pub use preview::{Preview, preview};
 pub use read::blocks::columns;

@@ -3,6 +3,7 @@
 use crate::counts::builder::{CountLine, CountsBuilder};
 use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::Decimal;
+use crate::derived::DerivedColumns;
 use crate::error::{BadRow, Error, Result};
 use crate::fold::Folds;
 use crate::join::MergedCounts;
@@ -13,15 +14,16 @@ use crate::read::blocks::BlockReader;
 use crate::read::input::Input;
 use crate::read::parallel::{ReadObserver, read_blocks};
 use crate::rows::counter::{BadLine, Counter, Mode};
+use crate::rows::selection::Selected;
 use crate::rows::{ColumnLayout, Encoder};
 use crate::spec::Spec;
 use crate::warnings::{name_warnings, warnings};
 use crate::wording::{SpecField, Wording};
 
-/// What a log holds.
+/// The content of a log.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// What was counted, in all folds.
+    /// The counts of all folds.
     pub counts: Counts,
     /// The cases of the kept folds, in an order that depends only on their names.
     pub cases: Vec<Case>,
@@ -29,7 +31,9 @@ pub struct Log {
     pub case_decimals: u8,
     /// When each of these cases began, if that is known.
     pub case_order: Option<CaseOrder>,
-    /// How the log was read. Quantiles have become edges.
+    /// The cohorts of these cases, if [`Spec::cohort`] names a column.
+    pub cohorts: Cohorts,
+    /// The settings with which the log was read. Quantiles have become edges.
     pub spec: Spec,
     /// Notes on the log.
     pub report: ReadReport,
@@ -43,8 +47,17 @@ pub struct CaseOrder {
     pub places: Vec<u32>,
     /// The moment of each place, in units of 10⁻¹⁸ s since 1970 if `is_dated`.
     pub(crate) moments: Vec<Moment>,
-    /// Whether moments are dates.
+    /// `true` if moments are dates.
     pub is_dated: bool,
+}
+
+/// The cohorts of cases: the values of a column in their first rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cohorts {
+    /// The values, sorted.
+    pub names: Vec<String>,
+    /// The place of each case's value among these; empty if no column was named.
+    pub of_cases: Vec<u32>,
 }
 
 /// Which cases are held out, by when they began.
@@ -76,6 +89,8 @@ impl HoldOutTime {
 pub struct ReadReport {
     /// Rows that were read, bad ones included.
     pub rows: u64,
+    /// Rows that do not meet [`Spec::conditions`] and were left out; they are not among the others.
+    pub left_out: u64,
     /// Bad rows that were skipped.
     pub bad_rows: u64,
     /// The first of them: where, and what is wrong.
@@ -90,9 +105,9 @@ pub struct ReadReport {
     pub empty_cases: u64,
     /// Rows that lead to a state other than that of the next row of their case.
     pub breaks: u64,
-    /// What in the log is probably not meant as it was read.
+    /// Warnings about parts of the log that are probably not meant as they were read.
     pub warnings: Vec<Wording>,
-    /// Whether rows of different cases were so mixed that all of them were held in memory.
+    /// `true` if rows of different cases were so mixed that all of them were held in memory.
     pub mixed: bool,
 }
 
@@ -143,7 +158,7 @@ impl Log {
 }
 
 impl ReadReport {
-    /// What was read, as keys and values for people; `warnings` are those of the report in the words of a front end.
+    /// A summary of what was read, as keys and values for people; `warnings` are those of the report in the words of a front end.
     pub fn describe(&self, inputs: &[Input], warnings: Vec<String>) -> Vec<(String, String)> {
         let bad = format!("{} rows, with {} cases", self.bad_rows, self.dropped_cases);
         let lines = [
@@ -151,9 +166,17 @@ impl ReadReport {
             ("rows", self.rows.to_string()),
             ("cases that ended, were cut", format!("{}, {}", self.ended, self.cut)),
         ];
+        let left_out =
+            (self.left_out > 0).then(|| ("rows left out by a condition", self.left_out.to_string()));
         let bad = (self.bad_rows > 0).then_some(("skipped as bad", bad));
         let warnings = warnings.into_iter().map(|warning| ("warning", warning));
-        lines.into_iter().chain(bad).chain(warnings).map(|(key, value)| (key.to_owned(), value)).collect()
+        lines
+            .into_iter()
+            .chain(left_out)
+            .chain(bad)
+            .chain(warnings)
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect()
     }
 }
 
@@ -224,12 +247,15 @@ pub(crate) fn read_within(
     max_fragments: usize,
 ) -> Result<Log> {
     spec.check()?;
-    let spec = with_edges(spec, inputs, observer)?;
-    let layout = ColumnLayout::new(&spec);
+    let derived = DerivedColumns::new(spec, inputs, observer)?;
+    let spec = with_edges(spec, inputs, &derived, observer)?;
+    let layout = ColumnLayout::new(&spec, &derived);
     let outcomes = spec.final_rewards.as_ref().map_or(&[][..], |outcome| &outcome.rewards);
     let decimals = outcomes.iter().map(|(_, reward)| reward.decimals).max().unwrap_or(0);
     let (has_next, has_cases) = (!spec.next.is_empty(), spec.case.is_some());
-    let mut mode = Mode { has_next, has_cases, keep: keep_if_small, passes: 1, ..Mode::default() };
+    let ties_by_file = spec.ties_by_file;
+    let mut mode =
+        Mode { has_next, has_cases, ties_by_file, keep: keep_if_small, passes: 1, ..Mode::default() };
     let n_threads = spec.n_threads();
     'attempts: loop {
         let mut merged = MergedCounts::new(decimals);
@@ -237,14 +263,19 @@ pub(crate) fn read_within(
         for pass in 0..mode.passes {
             mode.pass = pass;
             blocks = BlockReader::new(inputs, &layout.columns, spec.unterminated);
-            let new = || Encoder::new(&layout, Counter::new(mode, decimals));
+            let encoder = || Encoder::new(&layout, Counter::new(mode, decimals));
+            let new = || Selected::new(&layout.selection, &derived, encoder());
             let limit = max_fragments / n_threads;
-            let full = |encoder: &Encoder<'_>| {
-                let Counter { fragments, rows, .. } = &encoder.counter;
+            let full = |selected: &Selected<'_, Encoder<'_>>| {
+                let Counter { fragments, rows, .. } = &selected.sink.counter;
                 mode.keep != keep && *rows > MAX_KEPT_ROWS || fragments.len() > limit && mode.passes < 256
             };
-            let (encoders, is_full);
-            (encoders, blocks, is_full) = read_blocks(blocks, inputs, n_threads, &new, &full, observer)?;
+            let (selected, is_full);
+            (selected, blocks, is_full) = read_blocks(blocks, inputs, n_threads, &new, &full, observer)?;
+            if pass == 0 {
+                merged.left_out = selected.iter().map(|selected| selected.n_left_out).sum();
+            }
+            let encoders: Vec<Encoder<'_>> = selected.into_iter().map(|selected| selected.sink).collect();
             let n_rows: u64 = encoders.iter().map(|encoder| encoder.counter.rows).sum();
             if mode.keep != keep && merged.rows + n_rows > MAX_KEPT_ROWS {
                 mode.keep = keep;
@@ -271,7 +302,8 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
     let bad_examples: Vec<BadRow> = merged.bad.iter().map(placed).collect();
     let (rows, bad_rows, largest) = (merged.rows, merged.n_bad, merged.largest);
     if rows == 0 {
-        return Err(Error::NoRows);
+        let none = Wording::from("no row of the log meets ").and(SpecField::Conditions);
+        return Err(if merged.left_out > 0 { Error::Spec(none) } else { Error::NoRows });
     }
     if bad_rows as f64 > spec.skip_bad * rows as f64 {
         let first = bad_examples.into_iter().next();
@@ -279,6 +311,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
     }
     let mut report = ReadReport {
         rows,
+        left_out: merged.left_out,
         bad_rows,
         bad_examples,
         dropped_cases: merged.dropped,
@@ -290,7 +323,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
         mixed: mode.single_rows,
     };
     let case_decimals = merged.decimals;
-    let Some((mut counts, cases, case_order)) = merged.finish()? else {
+    let Some((mut counts, cases, case_order, cohorts)) = merged.finish()? else {
         let largest = largest.min(i64::MAX as u64);
         let problem = Wording::from(format!(
             "rewards have {case_decimals} decimals and are up to {largest} units of the last one; {rows} of them may not fit in 64 \
@@ -303,7 +336,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
     if spec.strict && !report.warnings.is_empty() {
         return Err(Error::Doubtful(report.warnings));
     }
-    Ok(Log { counts, cases, case_decimals, case_order, spec, report })
+    Ok(Log { counts, cases, case_decimals, case_order, cohorts, spec, report })
 }
 
 #[cfg(test)]

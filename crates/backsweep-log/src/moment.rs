@@ -1,4 +1,4 @@
-//! What the rows of a case are ordered by: numbers, or dates and times.
+//! The order of the rows of a case: numbers, or dates and times.
 //!
 //! Dates are read here and not by a library, because an order must be exact. jiff 0.2 reads `2024-05-01 13:45:10` in 340
 //! instructions, this file in 570, which is 5 % of counting such a row; but jiff refuses a second with more than nine decimals
@@ -10,7 +10,7 @@ use crate::decimal::{Decimal, NotDecimal, power};
 /// A place in the order of a case, in units of 10⁻¹⁸: of the number itself, or of a second since 1970.
 pub type Moment = i128;
 
-/// What kind of text an order was.
+/// The kind of text that an order was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderKind {
     /// A number.

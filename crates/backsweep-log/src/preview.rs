@@ -1,5 +1,6 @@
 //! The beginning of a log, as it is read: to see whether its columns were understood.
 
+use crate::derived::DerivedColumns;
 use crate::error::{Result, RowProblem, printable};
 use crate::join::MergedCounts;
 use crate::quantiles::with_edges;
@@ -8,6 +9,7 @@ use crate::read::cells::{RowCells, RowSink};
 use crate::read::input::Input;
 use crate::read::parallel::read_blocks;
 use crate::rows::counter::{Counter, EncodedRow, Mode, Stop};
+use crate::rows::selection::Selected;
 use crate::rows::{ColumnLayout, Encoder};
 use crate::spec::{EndRule, Spec};
 use crate::warnings::{name_warnings, warnings};
@@ -23,9 +25,9 @@ pub struct Preview {
     pub steps: Vec<String>,
     /// The bad rows among them.
     pub problems: Vec<RowProblem>,
-    /// What in the beginning of the log is probably not meant as it is read.
+    /// Warnings about the beginning of the log.
     pub warnings: Vec<Wording>,
-    /// How many rows the warnings are about.
+    /// The number of rows that the warnings are about.
     pub n_rows: u64,
 }
 
@@ -35,25 +37,28 @@ pub struct Preview {
 /// As for [`read`](crate::read), bad rows aside.
 pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> {
     spec.check()?;
-    let spec = Spec { threads: 1, unterminated: true, ..with_edges(spec, inputs, &())? };
-    let layout = ColumnLayout::new(&spec);
+    let derived = DerivedColumns::new(spec, inputs, &())?;
+    let spec = Spec { threads: 1, unterminated: true, ..with_edges(spec, inputs, &derived, &())? };
+    let layout = ColumnLayout::new(&spec, &derived);
     let (has_next, has_cases) = (!spec.next.is_empty(), spec.case.is_some());
     // Every row by itself, so that the rows of a case may be in any order.
-    let mode = Mode { has_next, has_cases, single_rows: true, passes: 1, ..Mode::default() };
-    let new = || Peek {
+    let ties_by_file = spec.ties_by_file;
+    let mode = Mode { has_next, has_cases, ties_by_file, single_rows: true, passes: 1, ..Mode::default() };
+    let peek = || Peek {
         encoder: Encoder::new(&layout, Counter::new(mode, 0)),
         rows: Vec::new(),
         cases: Vec::new(),
         problems: Vec::new(),
         n_rows,
     };
+    let new = || Selected::new(&layout.selection, &derived, peek());
     let blocks = BlockReader::new(inputs, &layout.columns, true);
-    let (peeks, ..) =
-        read_blocks(blocks, inputs, 1, &new, &|peek: &Peek<'_>| peek.rows.len() >= n_rows, &())?;
+    let is_full = |selected: &Selected<'_, Peek<'_>>| selected.sink.rows.len() >= n_rows;
+    let (peeks, ..) = read_blocks(blocks, inputs, 1, &new, &is_full, &())?;
     let mut merged = MergedCounts::new(0);
     let mut steps = Vec::new();
     let mut problems = Vec::new();
-    for mut peek in peeks {
+    for Selected { sink: mut peek, .. } in peeks {
         peek.rows.sort_by_key(|(case, row)| (*case, row.order));
         steps.extend((0..peek.rows.len().min(n_rows)).map(|i| peek.step(i, &spec)));
         problems.append(&mut peek.problems);

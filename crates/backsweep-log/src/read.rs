@@ -12,4 +12,5 @@ pub(crate) mod parallel;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod typed;
+pub(crate) mod xes;
 mod zstd;

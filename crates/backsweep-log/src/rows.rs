@@ -3,6 +3,7 @@
 pub(crate) mod counter;
 mod encoder;
 mod layout;
+pub(crate) mod selection;
 
 pub(crate) use encoder::Encoder;
 pub(crate) use layout::ColumnLayout;

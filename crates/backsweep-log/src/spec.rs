@@ -1,25 +1,34 @@
-//! How a log is read: which columns mean what.
+//! The settings with which a log is read: which columns mean what.
 
 use crate::bins::BinnedColumn;
+use crate::condition::Condition;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::wording::{SpecField, Wording};
 use std::collections::BTreeMap;
 
-/// How a log is read.
+/// The settings with which a log is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// The column that identifies the case. Not needed if rows name their next state.
     pub case: Option<String>,
     /// The column that orders the rows of a case, numbers or dates; without it, they are in file order.
     pub order: Option<String>,
-    /// The columns that make up the state.
+    /// Rows are in file order: no order is guessed.
+    pub file_order: bool,
+    /// Rows of a case with the same order are taken in file order instead of being refused.
+    pub ties_by_file: bool,
+    /// The conditions that a row must meet to be read; the others are left out as if the log did not have them.
+    pub conditions: Vec<Condition>,
+    /// The columns that make up the state. `prev(activity)` is the value of a column in the previous row of the case, and
+    /// `elapsed(hours)` the time since the case began.
     pub state: Vec<BinnedColumn>,
     /// The columns that make up the action.
     pub action: Vec<BinnedColumn>,
     /// The columns that make up the next state, if a row is a whole transition; as many as `state`, cut in the same way.
     pub next: Vec<String>,
-    /// The column of rewards; without it every reward is 0.
+    /// The column of rewards, after a `-` if its values are costs; without it every reward is 0. `elapsed(hours)` is the time
+    /// until the next row of the case, 0 in its last.
     pub reward: Option<String>,
     /// The rule for what ends a case.
     pub end: EndRule,
@@ -36,6 +45,8 @@ pub struct Spec {
     /// The column by which cases are put into folds, such as a hospital: cases with the same value are held out together. Without
     /// it, each case by itself.
     pub fold_by: Option<String>,
+    /// The column by which cases are put into [`Log::cohorts`](crate::Log::cohorts); its value in the first row of a case counts.
+    pub cohort: Option<String>,
     /// The name for an empty value of a state or an action; without it, such a row is bad.
     pub missing: Option<String>,
     /// Bad rows, with their cases, are skipped up to this share of all rows; 0 to 1.
@@ -44,11 +55,11 @@ pub struct Spec {
     pub strict: bool,
     /// Accept a CSV file whose last line has no line break.
     pub unterminated: bool,
-    /// How many threads read; 0 for as many as there are cores. The result is the same for any number.
+    /// The number of threads that read; 0 for as many as there are cores. The result is the same for any number.
     pub threads: usize,
 }
 
-/// What ends a case.
+/// The rule for ends of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EndRule {
     /// The last row of a case ended it.
@@ -117,11 +128,24 @@ const CASES: &[&str] = &[
     "icustay_id",
     "trajectory",
     "traj_id",
+    "case:concept:name",
 ];
-const ORDERS: &[&str] =
-    &["order", "t", "step", "time", "timestamp", "time_step", "timestep", "date", "charttime"];
+const ORDERS: &[&str] = &[
+    "order",
+    "t",
+    "step",
+    "time",
+    "timestamp",
+    "time_step",
+    "timestep",
+    "date",
+    "charttime",
+    "time:timestamp",
+];
 const STATES: &[&str] = &["state", "s", "observation", "obs"];
-const ACTIONS: &[&str] = &["action", "a", "decision", "activity"];
+const ACTIONS: &[&str] = &["action", "a", "decision", "activity", "concept:name"];
+/// Actions of event logs: without a column for the state, the previous one is guessed to be it.
+const ACTIVITIES: &[&str] = &["activity", "concept:name"];
 const REWARDS: &[&str] = &["reward", "r"];
 const NEXTS: &[&str] = &["next_state", "s_next", "next", "next_observation", "next_obs"];
 const TERMINATED: &[&str] = &["terminated", "terminal", "done"];
@@ -156,6 +180,10 @@ impl Spec {
         if self.action.is_empty() {
             self.action.extend(guess("action", ACTIONS).map(BinnedColumn::plain));
         }
+        let previous = self.action.first().filter(|action| {
+            self.state.is_empty() && ACTIVITIES.iter().any(|name| action.name.eq_ignore_ascii_case(name))
+        });
+        let previous = previous.map(|action| format!("prev({})", action.name));
         let plain_state = self.state.len() == 1 && self.state[0].bins == crate::bins::Bins::None;
         if self.next.is_empty() && plain_state {
             self.next.extend(guess("next state", NEXTS));
@@ -163,9 +191,8 @@ impl Spec {
         if self.case.is_none() {
             self.case = guess("case", CASES);
         }
-        if self.order.is_none() && self.case.is_some() {
-            self.order = guess("order", ORDERS);
-        }
+        let order =
+            if self.order.is_none() && self.case.is_some() && !self.file_order { find(ORDERS) } else { None };
         if self.reward.is_none() && self.final_rewards.is_none() {
             self.reward = guess("reward", REWARDS);
         }
@@ -176,6 +203,15 @@ impl Spec {
         }
         if self.truncated.is_none() && self.end != EndRule::Cut {
             self.truncated = guess("cut", TRUNCATED);
+        }
+        if let Some(column) = order {
+            let guess = Wording::from(format!("order = column '{column}' (guessed"));
+            guessed.push(guess.offer("; ", SpecField::FileOrder, " keeps file order").and(")"));
+            self.order = Some(column);
+        }
+        if let Some(previous) = previous {
+            guessed.push(format!("state = {previous} (guessed)").into());
+            self.state.push(BinnedColumn::plain(previous));
         }
         if self.state.is_empty() {
             return unknown("state", SpecField::State);
@@ -221,6 +257,9 @@ impl Spec {
             .and(", or pass ")
             .and(SpecField::Cut)
             .and(" if none did")
+        } else if self.file_order && self.order.is_some() {
+            let both = Wording::from("an order is given along with ").and(SpecField::FileOrder);
+            both.and("; expected one of them")
         } else if self.missing.as_deref() == Some("") {
             Wording::from(SpecField::Missing).and(" is empty; expected a name such as unknown")
         } else {
@@ -229,7 +268,7 @@ impl Spec {
         Err(Error::Spec(problem))
     }
 
-    /// How many threads read.
+    /// The number of threads that read.
     pub(crate) fn n_threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         if self.threads == 0 { cores() } else { self.threads }
@@ -257,7 +296,10 @@ impl Spec {
             }
         }
         self.case = self.case.take().or_else(|| text("case"));
-        self.order = self.order.take().or_else(|| text("order"));
+        if !self.file_order {
+            self.order = self.order.take().or_else(|| text("order"));
+        }
+        self.ties_by_file |= text("ties").is_some();
         self.reward = self.reward.take().or_else(|| text("reward"));
         self.truncated = self.truncated.take().or_else(|| text("truncated"));
         self.missing = self.missing.take().or_else(|| text("missing"));
@@ -294,7 +336,7 @@ impl Spec {
         Ok(self.state.iter().map(part).collect::<Result<Vec<_>>>()?.join("|"))
     }
 
-    /// How the log is read, for people and for the metadata of counts. Quantiles must have become edges.
+    /// The settings in words, for people and for the metadata of counts. Quantiles must have become edges.
     pub fn describe(&self) -> BTreeMap<String, String> {
         let list = |columns: &[BinnedColumn]| {
             columns.iter().map(BinnedColumn::to_string).collect::<Vec<_>>().join(",")
@@ -304,6 +346,9 @@ impl Spec {
             |key: &str, value: Option<String>| how.extend(value.map(|value| (key.to_owned(), value)));
         put("case", self.case.clone());
         put("order", self.order.clone());
+        put("ties", self.ties_by_file.then(|| "file".to_owned()));
+        let conditions: Vec<String> = self.conditions.iter().map(Condition::to_string).collect();
+        put("where", (!conditions.is_empty()).then(|| conditions.join(" and ")));
         put("state", Some(list(&self.state)));
         put("action", Some(list(&self.action)));
         put("reward", self.reward.clone());

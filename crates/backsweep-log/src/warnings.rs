@@ -1,4 +1,4 @@
-//! What in a log is probably not meant as it was read: counted, and refused by [`Spec::strict`].
+//! Warnings about parts of a log that are probably not meant as they were read: counted, and refused by [`Spec::strict`].
 
 use crate::counts::Counts;
 use crate::decimal::Decimal;

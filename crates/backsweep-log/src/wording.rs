@@ -40,13 +40,19 @@ pub enum SpecField {
     RoundToCents,
     /// [`Spec::order`](crate::Spec::order).
     Order,
+    /// [`Spec::file_order`](crate::Spec::file_order).
+    FileOrder,
+    /// [`Spec::ties_by_file`](crate::Spec::ties_by_file).
+    Ties,
+    /// [`Spec::conditions`](crate::Spec::conditions).
+    Conditions,
     /// [`Spec::strict`](crate::Spec::strict).
     Strict,
     /// The settings of an earlier log: [`Spec::reuse`](crate::Spec::reuse).
     Reuse,
 }
 
-/// How a front end calls a setting; `None` if it has no such setting, and a message must not offer it.
+/// The name of a setting in a front end; `None` if it has no such setting, and a message must not offer it.
 pub type SpecNames = fn(SpecField) -> Option<String>;
 
 impl SpecField {
@@ -65,6 +71,9 @@ impl SpecField {
             Self::RewardUnit => "reward_unit",
             Self::RoundRewards | Self::RoundToCents => "round_rewards",
             Self::Order => "order",
+            Self::FileOrder => "file_order",
+            Self::Ties => "ties_by_file",
+            Self::Conditions => "conditions",
             Self::Strict => "strict",
             Self::Reuse => "reuse",
         }
@@ -91,7 +100,7 @@ pub struct Wording(Vec<Part>);
 enum Part {
     Text(Cow<'static, str>),
     Name(SpecField),
-    /// What a setting could do, between two texts; left out for front ends without the setting.
+    /// An offer of what a setting could do, between two texts; left out for front ends without the setting.
     Offer(&'static str, SpecField, &'static str),
 }
 

@@ -8,8 +8,8 @@ use backsweep_learn::{
 };
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
-    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Folds, HoldOutTime, Input, ReadObserver, Spec,
-    SpecField, Wording,
+    BinnedColumn, Condition, Counts, DataFrame, EndRule, FinalRewards, Folds, HoldOutTime, Input,
+    ReadObserver, Spec, SpecField, Wording,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -69,6 +69,9 @@ fn arguments(field: SpecField) -> Option<String> {
         SpecField::SkipBad => "skip_bad".to_owned(),
         SpecField::SkipPercent(percent) => format!("skip_bad={}", percent as f64 / 100.0),
         SpecField::Strict => "strict=True".to_owned(),
+        SpecField::FileOrder => "order=False".to_owned(),
+        SpecField::Ties => "ties='file'".to_owned(),
+        SpecField::Conditions => "where=".to_owned(),
         SpecField::Unterminated
         | SpecField::RewardUnit
         | SpecField::RoundRewards
@@ -98,6 +101,11 @@ fn learn_error(error: backsweep_learn::Error) -> PyErr {
 /// Columns as text, such as `sofa:0|5|10`.
 fn columns(texts: &[String]) -> PyResult<Vec<BinnedColumn>> {
     texts.iter().map(|text| BinnedColumn::parse(text).map_err(log_error)).collect()
+}
+
+/// Conditions as text, such as `channel = Internet`.
+fn conditions(texts: &[String]) -> PyResult<Vec<Condition>> {
+    texts.iter().map(|text| Condition::parse(text).map_err(log_error)).collect()
 }
 
 /// A reward given as text.
@@ -150,7 +158,8 @@ pub fn learn_log(
         let warnings = texts(&log.report.warnings);
         let how = log.report.describe(&inputs, warnings.clone());
         let order = log.case_order.as_ref().map_or(&[][..], |order| &order.places);
-        let cases = Cases { cases: &log.cases, decimals: log.case_decimals, order };
+        let cohorts = spec.cohort.is_some().then_some(&log.cohorts);
+        let cases = Cases { cases: &log.cases, decimals: log.case_decimals, order, cohorts };
         let learned = learn(&log.counts, cases, &settings, &|| signals.check())
             .map_err(|error| signals.or(error.to_string()))?;
         Ok(LearnedLog { counts: log.counts, learned, how, guesses: texts(&guesses), warnings })
@@ -195,6 +204,10 @@ fn spec(of: &Bound<'_, PyDict>, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
         truncated: item(of, "truncated")?,
         propensity: item(of, "propensity")?,
         fold_by: item(of, "hold_out_by")?,
+        cohort: item(of, "by")?,
+        file_order: item(options, "file_order")?.unwrap_or(false),
+        ties_by_file: item(options, "ties_by_file")?.unwrap_or(false),
+        conditions: conditions(&item::<Vec<String>>(options, "where")?.unwrap_or_default())?,
         final_rewards,
         missing: item(options, "missing")?,
         skip_bad: item(options, "skip_bad")?.unwrap_or(0.0),
@@ -211,6 +224,7 @@ fn read_settings(dict: &Bound<'_, PyDict>) -> PyResult<LearnSettings> {
         min_count: item(dict, "min_count")?.unwrap_or(plain.min_count),
         keep_logged: item(dict, "keep_logged")?.unwrap_or(false),
         pessimism: item(dict, "pessimism")?.unwrap_or(0.0),
+        unit: item(dict, "unit")?,
         hold_out: hold_out(item(dict, "hold_out")?.unwrap_or(0.2)).map_err(learn_error)?,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..plain

@@ -230,7 +230,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert!(text(&done.stdout).contains("\nnot tested on whole cases.\n"), "{}", text(&done.stdout));
     assert!(
-        text(&done.stdout).ends_with("wrote counted/policy.csv\nwrote counted/probabilities.csv\nwrote counted/policy.json\nwrote counted/report.html"),
+        text(&done.stdout).ends_with("wrote counted/policy.csv\nwrote counted/probabilities.csv\nwrote counted/changes.csv\nwrote counted/policy.json\nwrote counted/report.html"),
         "{}",
         text(&done.stdout)
     );
@@ -328,5 +328,101 @@ fn a_log_that_is_refused_leaves_no_policy() {
     let first = "case p0: in 'hall', 'left' leads to 'ward' with reward 0";
     assert!(text(&done.stdout).contains(first), "{}", text(&done.stdout));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 4);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A log of events as such logs are: ties, times, attributes of cases.
+fn event_log(n_cases: u32) -> String {
+    let mut log = "case,time,activity,channel\n".to_owned();
+    for case in 0..n_cases {
+        let draw = case.wrapping_mul(2_654_435_761) >> 16;
+        let (check, channel) =
+            (["check", "skip"][(draw & 1) as usize], ["web", "desk"][(draw >> 1 & 1) as usize]);
+        let (day, hours) = (1 + case % 28, if check == "check" { 6 + draw % 7 } else { 1 + draw % 5 });
+        log += &format!("k{case},2024-03-{day:02}T08:00:00Z,register,{channel}\n");
+        log += &format!("k{case},2024-03-{day:02}T08:00:00Z,{check},{channel}\n");
+        log += &format!("k{case},2024-03-{day:02}T{:02}:00:00Z,decide,{channel}\n", 8 + hours);
+    }
+    log
+}
+
+#[test]
+fn an_event_log_is_read_as_it_is() {
+    let folder = folder("events");
+    std::fs::write(folder.join("log.csv"), event_log(2_000)).unwrap();
+    let done = backsweep(&folder, &["learn", "log.csv", "--reward", "-elapsed(hours)", "--out", "out"]);
+    assert_eq!(done.status.code(), Some(2));
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("(guessed; --file-order keeps file order)"), "{stderr}");
+    assert!(stderr.contains("log.csv:3: two rows of this case have the same order"), "{stderr}");
+    assert!(stderr.contains("or take them in file order with --ties file)"), "{stderr}");
+    let events = ["learn", "log.csv", "--reward", "-elapsed(hours)", "--ties", "file", "--discount", "1"];
+    let more = ["--by", "channel", "--unit", "hours", "--out", "out"];
+    let done = backsweep(&folder, &[&events[..], &more[..]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let stdout = text(&done.stdout);
+    assert!(stdout.contains("The policy would gain") && stdout.contains(" hours per case"), "{stdout}");
+    assert!(stdout.contains("gain in web: ") && stdout.contains("gain in desk: "), "{stdout}");
+    assert!(read(folder.join("out/policy.csv")).contains("\nregister,skip,"));
+    let state = ["decide", "out", "--state", "prev(activity)=register"];
+    assert!(text(&backsweep(&folder, &state).stdout).contains(r#""action":"skip""#));
+    let done = backsweep(&folder, &[&events[..], &["--where", "channel = web", "--json"]].concat());
+    let summary: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let n = |side: &str| summary["cases"][side].as_u64().unwrap();
+    assert_eq!(n("training") + n("held_out"), event_log(2_000).matches("register,web").count() as u64);
+    assert!(text(&done.stderr).contains("rows do not meet the conditions and were left out"));
+    let wrong: [(&[&str], &str); 4] = [
+        (&["--where", "channel"], "no comparison (=, !=, <, <=, >, >=) was found"),
+        (&["--where", "channel = fax"], "no row of the log meets --where"),
+        (&["--where", "colour = red"], "log.csv: there is no column 'colour'"),
+        (&["--order", "time", "--file-order"], "cannot be used with"),
+    ];
+    for (arguments, expected) in wrong {
+        let done = backsweep(&folder, &[&events[..], arguments].concat());
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&done.stderr).contains(expected), "{arguments:?}: {}", text(&done.stderr));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_rows_of_a_query_are_a_log() {
+    let folder = folder("sql");
+    std::fs::write(folder.join("log.csv"), event_log(50)).unwrap();
+    std::fs::write(folder.join("text.db"), "no database").unwrap();
+    std::fs::write(folder.join("empty.duckdb"), b"........DUCK").unwrap();
+    let ask = |db: &str, query: &str| {
+        let how = ["--ties", "file", "--action", "activity", "--out", "counts.csv"];
+        let _ = std::fs::remove_file(folder.join("counts.csv"));
+        backsweep(&folder, &[&["count", "--sql", query, "--db", db], &how[..]].concat())
+    };
+    let refused = |db: &str, expected: &str| {
+        let done = ask(db, "SELECT * FROM log");
+        assert_eq!(done.status.code(), Some(2));
+        assert!(text(&done.stderr).contains(expected), "{}", text(&done.stderr));
+    };
+    refused("nowhere.duckdb", "--db nowhere.duckdb: cannot read the file");
+    refused("text.db", "expected a file of DuckDB or SQLite, or postgres://…");
+    let done = backsweep(&folder, &["count", "--sql", "SELECT 1", "--out", "counts.csv"]);
+    assert!(text(&done.stderr).contains("--db"), "{}", text(&done.stderr));
+    // No program is found on an empty path.
+    let done = Command::new(env!("CARGO_BIN_EXE_backsweep"))
+        .current_dir(&folder)
+        .env("PATH", "")
+        .args(["count", "--sql", "SELECT 1", "--db", "empty.duckdb", "--out", "counts.csv"])
+        .output()
+        .unwrap();
+    assert!(text(&done.stderr).contains("install the duckdb command"), "{}", text(&done.stderr));
+    // Where sqlite3 is installed, its rows are those of the file.
+    let import = ["log.db", ".mode csv", ".import log.csv log"];
+    let Ok(made) = Command::new("sqlite3").current_dir(&folder).args(import).output() else { return };
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let done = ask("log.db", "SELECT * FROM log ORDER BY rowid;");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let of_query = read(folder.join("counts.csv"));
+    let how = ["count", "log.csv", "--ties", "file", "--action", "activity", "--out", "counts.csv"];
+    assert!(backsweep(&folder, &how).status.success());
+    assert_eq!(of_query, read(folder.join("counts.csv")));
+    assert!(text(&ask("log.db", "SELECT * FROM nowhere").stderr).contains("--sql: sqlite3 says: "));
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -10,7 +10,7 @@ use backsweep_log::Counts;
 pub(super) struct ByFolds {
     pub estimate: Estimate,
     influences: Vec<f64>,
-    /// How much a deviation at each pair moves the sum over cases.
+    /// The change of the sum over cases per deviation at each pair.
     pub weights: Vec<f64>,
     /// The value of each pair.
     pub q: Vec<f64>,

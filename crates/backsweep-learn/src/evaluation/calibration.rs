@@ -5,7 +5,7 @@ use super::Estimate;
 /// One group of held-out decisions: what was predicted for the logged policy, and what followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// How many cases.
+    /// The number of cases.
     pub n: usize,
     /// The mean prediction.
     pub predicted: f64,

@@ -1,4 +1,4 @@
-//! Whether the gain is the same over time.
+//! The gain over time.
 //!
 //! All cases that are known in full are compared, training cases included: what was fitted to them was fitted to all periods, so
 //! that it hides no difference between periods.

@@ -87,7 +87,7 @@ impl HeldOutModel {
         Ok((rows.finish()?, policy, share_covered))
     }
 
-    /// What each case adds to the value in this model, relative to the mean (the infinitesimal jackknife).
+    /// The contribution of each case to the value in this model, relative to the mean (the infinitesimal jackknife).
     pub fn influences(
         &self,
         selected: &Selected,

@@ -10,6 +10,7 @@
 //! that matters, which [`history`](crate::history) checks. Nothing here is fitted to the held-out cases, so the scores are
 //! independent and their mean has Student's interval.
 
+use super::cohorts::{CohortGain, cohorts};
 use super::drift::{Drift, drift};
 use super::{Against, Estimate};
 use crate::bootstrap::mean_interval;
@@ -31,7 +32,7 @@ pub(super) struct Scores {
     gains: Vec<f64>,
     /// Σ w per case, over the policy's discounted visits: 1 on average if held-out cases go where the policy would.
     weights: Vec<f64>,
-    /// What followed each pair, minus Q.
+    /// The targets that followed each pair, minus Q.
     residuals: BTreeMap<usize, Vec<f64>>,
 }
 
@@ -55,7 +56,7 @@ impl Scores {
         Against { policy: mean_interval(&self.policy), gain: mean_interval(&self.gains) }
     }
 
-    /// Whether the gain is the same over time, in all cases that are known.
+    /// Compares the gain over time, in all cases that are known.
     pub fn drift(all: &Selected<'_>, fit: &Fit, discount: f64) -> Option<Drift> {
         let weights = Weights::new(fit, discount);
         let logged = &fit.logged.evaluated.values;
@@ -72,15 +73,19 @@ impl Scores {
         mean_interval(&self.weights).high.clamp(0.0, 1.0)
     }
 
-    /// By how many standard errors these scores differ from others of the same cases; `None` if they are the same.
-    pub fn disagreement(&self, others: &[f64]) -> Option<f64> {
-        let differences: Vec<f64> = self.policy.iter().zip(others).map(|(a, b)| a - b).collect();
-        let difference = mean_interval(&differences);
-        let half = (difference.high - difference.low) / 2.0;
-        (half > 0.0 && half.is_finite()).then(|| 1.96 * difference.value.abs() / half)
+    /// The gain of each cohort.
+    pub fn by_cohort(&self, of_cases: &[u32], names: &[String]) -> Vec<CohortGain> {
+        cohorts(&self.gains, of_cases, names)
     }
 
-    /// How strong a hidden factor would have to be to undo the gain.
+    /// The weights of cases, lowest first.
+    pub fn sorted_weights(&self) -> Vec<f64> {
+        let mut weights = self.weights.clone();
+        weights.sort_by(f64::total_cmp);
+        weights
+    }
+
+    /// The strength that a hidden factor would need to undo the gain.
     pub fn sensitivity(self, fit: &Fit, gain: Estimate, discount: f64) -> Sensitivity {
         let visits = fit.supported.evaluated.visits(&fit.model, discount);
         let mut pooled: Vec<f64> = Vec::new();
@@ -204,7 +209,7 @@ impl Spread {
         Self { sums: sums.collect(), sorted }
     }
 
-    /// How far below 0 the mean of the lowest share is.
+    /// The distance of the mean of the lowest share below 0.
     fn lower_tail(&self, share: f64) -> f64 {
         let place = share * self.sorted.len() as f64;
         let whole = place as usize;
@@ -213,7 +218,7 @@ impl Spread {
     }
 }
 
-/// How strong a hidden factor would have to be to undo a gain: the factor by which it changes the odds of the logged decisions
+/// The strength that a hidden factor would need to undo a gain: the factor by which it changes the odds of the logged decisions
 /// (the marginal sensitivity model, Tan 2006), infinite beyond 100. Values of later states are held fixed, so that it is an
 /// approximation in cases of several steps.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,15 +1,15 @@
-//! The tables of the report and its only figure.
+//! Tables of the report, and the figure of its calibration.
 
 use super::escape;
 use crate::conclusion::percent;
 use crate::evaluation::{Calibration, Estimate, decimals, figure};
 use crate::learned::Learned;
-use crate::states::{Refused, RewardRange};
+use crate::states::Refused;
 use backsweep_log::Counts;
 use std::fmt::Write;
 
 /// A table of text; columns from `first_number` on are aligned as numbers.
-fn table(
+pub(super) fn table(
     page: &mut String,
     first_number: usize,
     heads: &[&str],
@@ -60,7 +60,7 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
         (
             "policy, doubly robust",
             e.doubly_robust,
-            "the model, corrected by what happened to whole cases".to_owned(),
+            "corrected by what happened to whole cases; too narrow if cases are long".to_owned(),
         ),
         (
             "policy, doubly robust by visits",
@@ -89,61 +89,10 @@ fn row(name: &str, value: Option<&Estimate>, gain: Option<&Estimate>, note: &str
     vec![name.to_owned(), text(value), text(gain), note.to_owned()]
 }
 
-/// States by gain × visits.
-pub(super) fn states(
-    page: &mut String,
-    counts: &Counts,
-    learned: &Learned,
-    range: &RewardRange,
-    most: usize,
-) {
-    let _ = writeln!(
-        page,
-        "<h2 id=\"states\">Where it decides differently</h2>\n<p>States by gain × visits: the value of deciding by the policy rather than \
-         as logged, in the fitted model. Intervals come from the count and the spread of what followed the action.</p>"
-    );
-    let fit = &learned.fit;
-    let name = |pair: usize| counts.actions[fit.model.actions[pair] as usize].clone();
-    let value = |pair: usize| range.estimate(fit, learned.settings.discount, pair).to_string();
-    let changed =
-        learned.states.iter().filter(|row| row.supported && row.proposed != row.logged && row.gain > 0.0);
-    let n_changed = changed.clone().count();
-    if n_changed == 0 {
-        let _ = writeln!(page, "<p class=\"soft-text\">Nowhere: the policy is what was logged.</p>");
-        return;
-    }
-    let rows = changed.take(most).map(|row| {
-        vec![
-            counts.states[row.state as usize].clone(),
-            name(row.logged),
-            name(row.proposed),
-            row.visits.to_string(),
-            fit.model.n[row.logged].to_string(),
-            value(row.logged),
-            fit.model.n[row.proposed].to_string(),
-            value(row.proposed),
-            figure(row.total_gain()),
-        ]
-    });
-    let heads = [
-        "state",
-        "logged",
-        "proposed",
-        "visits",
-        "logged count",
-        "logged value [95 %]",
-        "proposed count",
-        "proposed value [95 %]",
-        "gain × visits",
-    ];
-    table(page, 3, &heads, rows);
-    more(page, n_changed, most);
-}
-
-fn more(page: &mut String, n: usize, most: usize) {
+/// A note that a table shows the first rows only.
+pub(super) fn more(page: &mut String, n: usize, most: usize, rest: &str) {
     if n > most {
-        let _ =
-            writeln!(page, "<p class=\"soft-text\">The first {most} of {n}; policy.csv has all states.</p>");
+        let _ = writeln!(page, "<p class=\"soft-text\">The first {most} of {n}; {rest}.</p>");
     }
 }
 
@@ -178,7 +127,7 @@ pub(super) fn refused(
             ]
         });
         table(page, 2, &["state", "most often logged", "visits", "its count"], rows);
-        more(page, without.len(), most);
+        more(page, without.len(), most, "policy.csv has all states");
     }
     let _ = writeln!(
         page,
@@ -196,7 +145,7 @@ pub(super) fn refused(
             ]
         });
         table(page, 2, &["state", "action", "count", "looks better by"], rows);
-        more(page, refused.len(), most);
+        more(page, refused.len(), most, "raise the number of cases to decide about more");
     }
 }
 
@@ -248,7 +197,7 @@ fn picture(page: &mut String, groups: &[Calibration]) {
     let _ = writeln!(page, "</svg>");
 }
 
-/// How the log was read and the policy learned.
+/// The settings of reading and learning.
 pub(super) fn settings(page: &mut String, counts: &Counts, learned: &Learned, how: &[(String, String)]) {
     let (settings, e) = (&learned.settings, &learned.evaluation);
     let folds = settings.hold_out.count_ones();

@@ -4,6 +4,7 @@ mod common;
 mod decisions;
 mod estimates;
 mod intervals;
+mod reports;
 mod sepsis;
 mod spibb;
 mod support;

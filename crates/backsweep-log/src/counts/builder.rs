@@ -176,7 +176,7 @@ impl Counts {
     }
 }
 
-/// How two logs were read, if they agree on every key that both have.
+/// The settings with which two logs were read, if they agree on every key that both have.
 fn same_how(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>> {
     for (key, value) in a {
         if let Some(other) = b.get(key).filter(|other| *other != value) {
@@ -187,7 +187,7 @@ fn same_how(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Resul
     Ok(a.iter().chain(b).map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
-/// What lines are sorted by: state, action, next state and fold, in one number.
+/// The sort key of lines: state, action, next state and fold, in one number.
 #[inline]
 fn key(line: &CountLine) -> u128 {
     let CountLine { state, action, next, fold, .. } = *line;

@@ -18,8 +18,22 @@ use std::fs::File;
 use std::sync::Arc;
 
 /// The metadata keys of counts besides the unit; other keys belong to the program that wrote the file.
-const HOW: [&str; 11] =
-    ["case", "order", "state", "action", "reward", "round", "next", "end", "final", "truncated", "missing"];
+const HOW: [&str; 14] = [
+    "case",
+    "order",
+    "ties",
+    "where",
+    "fold",
+    "state",
+    "action",
+    "reward",
+    "round",
+    "next",
+    "end",
+    "final",
+    "truncated",
+    "missing",
+];
 
 /// Reads counts.
 pub(crate) fn load_counts(input: &Input, unit: Option<Decimal>) -> Result<Counts> {

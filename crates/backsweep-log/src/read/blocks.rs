@@ -16,7 +16,7 @@ const BLOCK_BYTES: usize = 1 << 18;
 /// No record is larger than this.
 const MAX_RECORD_BYTES: usize = 1 << 26;
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone)]
 pub(crate) enum BlockContent {
     /// Records, in the buffer.
@@ -41,7 +41,7 @@ struct BlockPlace {
     file: usize,
     /// Lines of the file before the first block.
     header: u32,
-    /// Whether places are numbers of lines, or of rows.
+    /// `true` if places are numbers of lines rather than of rows.
     is_text: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct BlockReader<'a> {
 
 struct OpenText {
     source: Box<dyn Read + Send>,
-    /// What was read and not yet handed out.
+    /// Bytes that were read and not yet handed out.
     rest: Vec<u8>,
     at_end: bool,
     content: BlockContent,
@@ -200,6 +200,11 @@ impl<'a> BlockReader<'a> {
         let before: u64 = lengths.range(first as u32..block).map(|(_, &n)| u64::from(n)).sum();
         let number = before + u64::from(self.places[first].header) + u64::from(line) + 1;
         let input = &self.inputs[file];
+        if let Input::Frame(_, frame) = input
+            && let Some(line) = frame.line(number as usize - 1)
+        {
+            return format!("{input}:{line}");
+        }
         if is_text { format!("{input}:{number}") } else { format!("{input}: row {number}") }
     }
 }
@@ -319,6 +324,7 @@ fn layout(names: &[String], columns: &[String], delimiter: u8, input: &Input) ->
 fn check_text(text: &[u8], input: &Input) -> Result<()> {
     let problem = match text {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "the file is UTF-16; save it as UTF-8",
+        _ if crate::read::xes::is_xml(text) => "the file is XML; pass it by its name, as XES ends in </log>",
         [b'P', b'K', 3, 4, ..] => "the file is a zip archive or a spreadsheet; export it as CSV",
         _ if text.contains(&0) => {
             "the file is not text; expected CSV, TSV, lines of JSON (each may be compressed by gzip or zstd) or Parquet"

@@ -1,4 +1,4 @@
-//! What a reader of files hands out, the values of one row, and to whom.
+//! The values of one row, as readers of files hand them out, and their consumers.
 
 use crate::decimal::{Decimal, NotDecimal};
 use crate::error::RowProblem;
@@ -20,7 +20,7 @@ pub(crate) trait RowCells {
         None
     }
 
-    /// Whether the value is 1, if it is 1 or 0.
+    /// The value as a flag, if it is 1 or 0.
     #[inline]
     fn flag(&mut self, slot: usize) -> Option<bool> {
         match self.text(slot) {
@@ -46,7 +46,7 @@ pub(crate) trait RowCells {
         None
     }
 
-    /// Whether the value is known to equal that of the previous row.
+    /// Returns `true` if the value is known to equal that of the previous row.
     fn repeats(&self, _slot: usize) -> bool {
         false
     }

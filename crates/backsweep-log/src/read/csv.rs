@@ -27,7 +27,7 @@ struct FieldSpan {
     is_unescaped: bool,
 }
 
-/// How a record ended.
+/// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordEnd {
     /// At a line break: where the next record begins, and how many fields there were.

@@ -13,7 +13,7 @@ pub trait DataFrame: fmt::Debug + Send + Sync {
     /// The names of the columns.
     fn names(&self) -> Vec<String>;
 
-    /// How many rows there are.
+    /// The number of rows.
     fn n_rows(&self) -> usize;
 
     /// Some rows of some columns, in the order of `columns`.
@@ -25,6 +25,11 @@ pub trait DataFrame: fmt::Debug + Send + Sync {
         columns: &[String],
         rows: Range<usize>,
     ) -> std::result::Result<Vec<ColumnChunk>, Box<dyn std::error::Error + Send + Sync>>;
+
+    /// The line of a row in the file that the table was read from, if there was one.
+    fn line(&self, _row: usize) -> Option<u64> {
+        None
+    }
 }
 
 /// Some rows of a table, not yet read.
@@ -35,7 +40,7 @@ pub(crate) struct FramePart {
     pub rows: Range<usize>,
 }
 
-/// How many rows are read at once: few enough for the cache, enough that the cost per call does not matter.
+/// The number of rows that are read at once: few enough for the cache, enough that the cost per call does not matter.
 const PART_ROWS: usize = 1 << 16;
 
 /// The parts of a table, in order.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::read::frame::DataFrame;
+use crate::read::xes;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -30,11 +31,11 @@ impl fmt::Display for Input {
 }
 
 impl Input {
-    /// The files that names and patterns (`log/*.csv.gz`) stand for, those of a pattern sorted; `-` is standard input, which is read at once
-    /// and held in memory.
+    /// The files that names and patterns (`log/*.csv.gz`) stand for, those of a pattern sorted; `-` is standard input, which is
+    /// read at once and held in memory. So are XES files, as tables of their events.
     ///
     /// # Errors
-    /// A file that does not exist or is a folder, a pattern without files, a file that is named twice.
+    /// A file that does not exist or is a folder, a pattern without files, a file that is named twice; XML that is not XES.
     pub fn expand(patterns: &[String]) -> Result<Vec<Self>> {
         let mut inputs = Vec::new();
         for pattern in patterns {
@@ -68,7 +69,19 @@ impl Input {
                 "no log was named; expected files, patterns, or - for standard input".into(),
             ));
         }
-        Ok(inputs)
+        inputs.into_iter().map(Self::with_events).collect()
+    }
+
+    /// The table of events if the source is XML, otherwise the source.
+    fn with_events(self) -> Result<Self> {
+        let mut head = Vec::new();
+        // What cannot be read is reported when it is read as a log.
+        let found = self.open(&Arc::default()).map(|source| source.take(256).read_to_end(&mut head));
+        if matches!(found, Ok(Ok(_))) && xes::is_xml(&head) {
+            let table = xes::table(&self)?;
+            return Ok(Self::Frame(self.to_string(), Arc::new(table)));
+        }
+        Ok(self)
     }
 
     /// The names of some inputs, in one line.
@@ -78,7 +91,7 @@ impl Input {
         names.join(", ") + &more
     }
 
-    /// How many bytes there are, or rows of a table.
+    /// The number of bytes, or of rows of a table.
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::File(path) => path.metadata().map_or(0, |data| data.len()),
@@ -129,7 +142,7 @@ impl Input {
         }
     }
 
-    /// Whether the source is a Parquet file.
+    /// Returns `true` if the source is a Parquet file.
     pub(crate) fn is_parquet(&self) -> Result<bool> {
         Ok(self.head(4)? == b"PAR1")
     }

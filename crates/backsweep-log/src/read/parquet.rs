@@ -25,7 +25,7 @@ pub(crate) struct RowGroup {
     columns: Arc<Vec<usize>>,
 }
 
-/// How many rows are decoded at once.
+/// The number of rows that are decoded at once.
 const BATCH_ROWS: usize = 1 << 14;
 
 fn failed(input: &Input, error: impl std::fmt::Display) -> Error {
@@ -110,7 +110,7 @@ pub(crate) fn groups(input: &Input, columns: &[String]) -> Result<Vec<Arc<RowGro
 }
 
 impl RowGroup {
-    /// How many bytes the group takes in its file.
+    /// The number of bytes of the group in its file.
     pub fn bytes(&self) -> u64 {
         u64::try_from(self.metadata.metadata().row_group(self.index).compressed_size()).unwrap_or(0)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct ColumnChunk {
     /// The values; missing ones may be anything.
     pub values: ColumnValues,
-    /// Whether each value is missing; `None` if none is.
+    /// `true` for each value that is missing; `None` if none is.
     pub missing: Option<Vec<bool>>,
 }
 
@@ -36,7 +36,7 @@ pub enum ColumnValues {
         units: Vec<i64>,
         /// The length of such a fraction in units of 10⁻¹⁸ s. Days are shown without a time.
         scale: i128,
-        /// Whether the column says that its times are UTC or of another zone.
+        /// `true` if the column says that its times are UTC or of another zone.
         has_zone: bool,
     },
     /// This many missing values.
@@ -78,7 +78,7 @@ impl Dictionary {
 }
 
 impl ColumnChunk {
-    /// What is wrong with a column that should have this many rows, if anything.
+    /// The problem with a column that should have this many rows, if there is one.
     pub(crate) fn check(&self, n_rows: usize) -> Result<(), String> {
         let n = match &self.values {
             ColumnValues::Text(codes, _) => codes.len(),

@@ -14,7 +14,7 @@ use crate::warnings::plain;
 use hashbrown::HashTable;
 use rustc_hash::FxHashSet;
 
-/// What a row says about the end of its case.
+/// The end of a case, as far as a row tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Nothing.
@@ -39,10 +39,12 @@ pub(crate) struct EncodedRow {
     pub outcome: u16,
     /// The probability of the action in billionths; 0 if it is not given.
     pub propensity: u32,
+    /// The cohort of the case, as far as this row says.
+    pub cohort: u32,
     pub stop: Stop,
 }
 
-/// What is right before a fragment.
+/// The row right before a fragment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Before {
     /// A row of the same case.
@@ -64,17 +66,17 @@ pub(crate) struct Fragment {
     pub block: u32,
     /// The place of the last row in its block.
     pub line: u32,
-    /// Whether there are more rows than the last.
+    /// `true` if there are more rows than the last.
     pub is_long: bool,
-    /// Whether this stands for a bad row; the other fields are then meaningless.
+    /// `true` if this stands for a bad row; the other fields are then meaningless.
     pub is_bad: bool,
     pub before: Before,
-    /// Whether its last row is that of its block.
+    /// `true` if its last row is that of its block.
     pub ends_block: bool,
     pub last: EncodedRow,
 }
 
-/// How often something happened, and the sum of its rewards.
+/// The count of a transition, and the sum of its rewards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransitionCount {
     pub state: u32,
@@ -97,7 +99,16 @@ fn hash(state: u32, action: u32, next: u32) -> u64 {
 }
 
 impl Fragment {
-    /// Whether no other case is between a fragment and this one.
+    /// Returns `true` if this fragment continues the case after another one: its order is later or, where the file breaks ties, the same
+    /// and its place is later.
+    pub fn is_after(&self, before: &Self, ties_by_file: bool) -> bool {
+        self.first > before.last.order
+            || ties_by_file
+                && self.first == before.last.order
+                && (self.block, self.line) > (before.block, before.line)
+    }
+
+    /// Returns `true` if no other case is between a fragment and this one.
     pub fn follows(&self, before: &Self) -> bool {
         match self.before {
             Before::Same => true,
@@ -150,7 +161,7 @@ struct PendingStep {
     next: u32,
 }
 
-/// How many steps of a fold are buffered before they are added to its counts: consecutive lookups in one table overlap and
+/// The number of steps of a fold that are buffered before they are added to its counts: consecutive lookups in one table overlap and
 /// mostly stay in the cache. Without the buffer, every step would be a lookup in a different one of sixteen tables.
 const MAX_WAITING_STEPS: usize = 1 << 13;
 
@@ -197,16 +208,18 @@ pub(crate) struct BadLine {
     pub problem: RowProblem,
 }
 
-/// How many bad rows are remembered for messages; all are counted.
+/// The number of bad rows that are remembered for messages; all are counted.
 pub(crate) const SHOWN_BAD: usize = 5;
 
-/// How the rows of a log are counted.
+/// The settings with which the rows of a log are counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mode {
-    /// Whether rows name their next state.
+    /// `true` if rows name their next state.
     pub has_next: bool,
-    /// Whether rows belong to cases.
+    /// `true` if rows belong to cases.
     pub has_cases: bool,
+    /// `true` if rows of a case with the same order are taken in file order.
+    pub ties_by_file: bool,
     /// Every row is a separate fragment.
     pub single_rows: bool,
     /// So is every row of these folds, whose cases are kept as a whole.
@@ -216,12 +229,13 @@ pub(crate) struct Mode {
     pub pass: u32,
 }
 
-/// What one thread has counted.
+/// The counts of one thread.
 #[derive(Default)]
 pub(crate) struct Counter {
     mode: Mode,
     pub states: NameTable,
     pub actions: NameTable,
+    pub cohorts: NameTable,
     pub folds: Vec<FoldBuffer>,
     pub fragments: Vec<Fragment>,
     /// Rewards are in units of 10^-`decimals`.
@@ -238,11 +252,11 @@ pub(crate) struct Counter {
     open: Option<Fragment>,
     case: CaseKey,
     fold: usize,
-    /// Whether every row of this case is a separate fragment.
+    /// `true` if every row of this case is a separate fragment.
     alone: bool,
-    /// Whether this case belongs to another pass.
+    /// `true` if this case belongs to another pass.
     is_other: bool,
-    /// What is before the next fragment; [`Before::Block`] until a block's first case.
+    /// The row before the next fragment; [`Before::Block`] until a block's first case.
     before: Before,
     in_block: bool,
     /// Names of cases that may be other names of the same case.
@@ -270,7 +284,7 @@ impl Counter {
         self.is_other = passes > 1 && u32::from(self.case[1]) % passes != pass;
     }
 
-    /// Whether the current case is left to another pass.
+    /// Returns `true` if the current case is left to another pass.
     #[inline]
     pub fn is_other(&self) -> bool {
         self.is_other
@@ -287,7 +301,7 @@ impl Counter {
             return;
         }
         if let Some(open) = &mut self.open
-            && open.last.order < row.order
+            && (open.last.order < row.order || self.mode.ties_by_file && open.last.order == row.order)
             && open.last.stop == Stop::None
         {
             let EncodedRow { state, action, reward, next, .. } = open.last;

@@ -1,6 +1,6 @@
 //! Turns values of columns into rows of numbers.
 
-use crate::error::RowProblem;
+use crate::error::{RowProblem, UTF8};
 use crate::names::END;
 use crate::read::cells::{RowCells, RowSink};
 use crate::rows::counter::{Counter, EncodedRow, Stop};
@@ -8,7 +8,7 @@ use crate::rows::layout::ColumnLayout;
 
 /// Turns rows into numbers and hands them to the counter of this thread.
 pub(crate) struct Encoder<'a> {
-    layout: &'a ColumnLayout,
+    layout: &'a ColumnLayout<'a>,
     pub counter: Counter,
     /// The name of the current case.
     case: Vec<u8>,
@@ -16,12 +16,12 @@ pub(crate) struct Encoder<'a> {
     name: Vec<u8>,
     /// The ids of the codes of this block, for state, action and next state.
     memos: [Vec<u32>; 3],
-    /// How many orders were of each [`OrderKind`].
+    /// The number of orders of each [`OrderKind`].
     pub orders: [u64; 3],
 }
 
 impl<'a> Encoder<'a> {
-    pub fn new(layout: &'a ColumnLayout, counter: Counter) -> Self {
+    pub fn new(layout: &'a ColumnLayout<'a>, counter: Counter) -> Self {
         Self {
             layout,
             counter,
@@ -67,6 +67,7 @@ impl<'a> Encoder<'a> {
             },
             None => 0,
         };
+        let reward = if layout.is_cost { -reward } else { reward };
         let ended = match &layout.ended {
             Some((slot, Some(value))) => cells.text(*slot) == value.as_bytes(),
             Some((slot, None)) => layout.flag(cells, *slot)?,
@@ -105,7 +106,14 @@ impl<'a> Encoder<'a> {
             },
             None => 0,
         };
-        Ok(EncodedRow { order, reward, state, action, next, outcome, propensity, stop })
+        let cohort = match layout.cohort {
+            Some(slot) => match counter.cohorts.id(cells.text(slot)) {
+                Some(id) => id,
+                None => return Err(layout.wrong(cells, slot, UTF8)),
+            },
+            None => 0,
+        };
+        Ok(EncodedRow { order, reward, state, action, next, outcome, propensity, cohort, stop })
     }
 }
 

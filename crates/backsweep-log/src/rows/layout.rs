@@ -1,10 +1,12 @@
-//! What each column is needed for, and what a value in it means.
+//! The roles of columns, and the meaning of their values.
 
 use crate::bins::{BinnedColumn, Bins, labels};
 use crate::decimal::{Decimal, NotDecimal};
+use crate::derived::{DERIVED, DerivedColumns, START, SlotNames, is_previous, plain_reward};
 use crate::error::{RowProblem, UTF8};
 use crate::names::NameTable;
 use crate::read::cells::RowCells;
+use crate::rows::selection::Selection;
 use crate::spec::{EndRule, Spec};
 use crate::wording::{SpecField, Wording};
 
@@ -12,15 +14,17 @@ use crate::wording::{SpecField, Wording};
 const UNKNOWN: u32 = u32::MAX;
 
 /// The columns that are needed, each once, and their roles. A *slot* is a position in `columns`.
-#[derive(Debug)]
-pub(crate) struct ColumnLayout {
+pub(crate) struct ColumnLayout<'a> {
     pub columns: Vec<String>,
+    pub derived: &'a DerivedColumns,
+    pub selection: Selection,
     pub(super) case: Option<usize>,
     pub(super) order: Option<usize>,
     pub(super) state: Vec<NamePart>,
     pub(super) action: Vec<NamePart>,
     pub(super) next: Vec<NamePart>,
     pub(super) reward: Option<usize>,
+    pub(super) is_cost: bool,
     pub(super) reward_unit: Option<Decimal>,
     round_rewards: bool,
     pub(super) ended: Option<(usize, Option<String>)>,
@@ -28,6 +32,7 @@ pub(crate) struct ColumnLayout {
     pub(super) outcome: Option<(usize, Vec<String>)>,
     pub(super) propensity: Option<usize>,
     pub(super) fold_by: Option<usize>,
+    pub(super) cohort: Option<usize>,
     missing: Option<String>,
 }
 
@@ -38,17 +43,14 @@ pub(super) struct NamePart {
     /// Edges, each with whether the edge itself belongs below.
     edges: Vec<(f64, bool)>,
     labels: Vec<String>,
+    /// `true` if the first row of a case has [`START`] here, which is no number.
+    is_previous: bool,
 }
 
-impl ColumnLayout {
-    pub fn new(spec: &Spec) -> Self {
-        let mut columns: Vec<String> = Vec::new();
-        let mut slot = |name: &String| {
-            columns.iter().position(|known| known == name).unwrap_or_else(|| {
-                columns.push(name.clone());
-                columns.len() - 1
-            })
-        };
+impl<'a> ColumnLayout<'a> {
+    pub fn new(spec: &Spec, derived: &'a DerivedColumns) -> Self {
+        let mut columns = SlotNames::default();
+        let mut slot = |name: &String| columns.slot(name);
         let case = spec.case.as_ref().map(&mut slot);
         let order = spec.order.as_ref().map(&mut slot);
         let mut part = |column: &BinnedColumn, name: &String| {
@@ -58,7 +60,8 @@ impl ColumnLayout {
             };
             let labels = labels(edges);
             NamePart {
-                slot: slot(name),
+                slot: derived.slot(name).unwrap_or_else(|| slot(name)),
+                is_previous: is_previous(name),
                 edges: edges.iter().map(|edge| (edge.at.to_f64(), edge.above)).collect(),
                 labels,
             }
@@ -67,7 +70,11 @@ impl ColumnLayout {
             state: spec.state.iter().map(|column| part(column, &column.name)).collect(),
             action: spec.action.iter().map(|column| part(column, &column.name)).collect(),
             next: spec.state.iter().zip(&spec.next).map(|(column, name)| part(column, name)).collect(),
-            reward: spec.reward.as_ref().map(&mut slot),
+            reward: spec.reward.as_ref().map(|reward| {
+                let (column, _) = plain_reward(reward);
+                derived.reward_slot(column).unwrap_or_else(|| slot(&column.to_owned()))
+            }),
+            is_cost: spec.reward.as_ref().is_some_and(|reward| plain_reward(reward).1),
             ended: match &spec.end {
                 EndRule::Column(column, value) => Some((slot(column), value.clone())),
                 _ => None,
@@ -79,12 +86,15 @@ impl ColumnLayout {
             }),
             propensity: spec.propensity.as_ref().map(&mut slot),
             fold_by: spec.fold_by.as_ref().map(&mut slot),
+            cohort: spec.cohort.as_ref().map(&mut slot),
+            selection: Selection::new(spec, &mut |column| slot(&column.to_owned())),
+            derived,
             case,
             order,
             reward_unit: spec.reward_unit,
             round_rewards: spec.round_rewards,
             missing: spec.missing.clone(),
-            columns,
+            columns: columns.0,
         }
     }
 
@@ -177,7 +187,7 @@ impl ColumnLayout {
                 return Err(self.wrong(cells, part.slot, expected));
             };
             name.extend_from_slice(missing.as_bytes());
-        } else if !part.edges.is_empty() {
+        } else if !(part.edges.is_empty() || part.is_previous && name == START.as_bytes()) {
             let Some(number) = cells.number(part.slot) else {
                 return Err(self.wrong(cells, part.slot, "a number, since the column is cut into bins"));
             };
@@ -218,7 +228,7 @@ impl ColumnLayout {
         }
     }
 
-    /// Whether a column says yes.
+    /// Returns `true` if a column says yes.
     #[inline]
     pub(super) fn flag(&self, cells: &mut impl RowCells, slot: usize) -> Result<bool, Box<RowProblem>> {
         match cells.flag(slot) {
@@ -240,7 +250,7 @@ impl ColumnLayout {
         }
     }
 
-    /// What is wrong with a value.
+    /// The problem with a value.
     #[cold]
     pub(super) fn wrong(
         &self,
@@ -248,6 +258,8 @@ impl ColumnLayout {
         slot: usize,
         expected: impl Into<Wording>,
     ) -> Box<RowProblem> {
-        RowProblem::value(&self.columns[slot], cells.text(slot), expected)
+        let derived = (slot >= DERIVED).then(|| self.derived.name(slot));
+        let column = derived.as_deref().unwrap_or_else(|| &self.columns[slot]);
+        RowProblem::value(column, cells.text(slot), expected)
     }
 }

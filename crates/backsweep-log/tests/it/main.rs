@@ -4,6 +4,7 @@ mod bins;
 mod common;
 mod counts_files;
 mod decimals;
+mod events;
 mod frames;
 mod gymnasium;
 mod malformed;

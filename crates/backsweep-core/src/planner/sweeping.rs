@@ -129,6 +129,7 @@ impl<V: Variant> Sweeping<V> {
             return self.recompute(model, pair);
         };
         self.values.put(model, pair, q);
+        self.counters.additions += 1;
         V::requeue(self, model, pair.slot()); // l.11, 12
         if let Some((next, _)) = change.next {
             self.values.prefetch_values(model, next);
@@ -200,6 +201,7 @@ impl<V: Variant> Sweeping<V> {
         }
         cycle.cursor = predecessors.cursor();
         self.requeue_touched(model);
+        self.counters.additions += predecessors.n_taken() as u64;
         predecessors.n_taken()
     }
 
@@ -232,6 +234,7 @@ impl<V: Variant> Sweeping<V> {
             for (pair, weight, _) in lanes.filled() {
                 if RefreshSchedule::is_too_long(model, pair, limit) {
                     self.values.small_backup(pair, weight, delta_v);
+                    self.counters.additions += 1;
                     V::requeue(self, model, pair.slot());
                     cost += 1;
                 } else {
@@ -248,7 +251,10 @@ impl<V: Variant> Sweeping<V> {
     fn recompute(&mut self, model: &Model, pair: Pair) {
         let successors =
             model.successors(pair).map(|next| (next.weight, self.value_in_use(next.state, next.arc)));
-        let q = self.values.full_backup_with_bonus(model, pair, successors);
+        let mut n_added = 0;
+        let counted = successors.inspect(|_| n_added += 1);
+        let q = self.values.full_backup_with_bonus(model, pair, counted);
+        self.counters.additions += n_added;
         self.values.put(model, pair, q);
         V::requeue(self, model, pair.slot());
     }

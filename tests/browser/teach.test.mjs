@@ -147,7 +147,7 @@ describe("the sweep", () => {
 describe("words everywhere", () => {
   test("every control and legend entry explains itself", { settings: ["--paused"] }, async (page) => {
     const without = await page.evaluate(() =>
-      [...document.querySelectorAll(".hands button, .hands input:not(#scrub), .choices input, .choices select, .legend button")].filter((control) => {
+      [...document.querySelectorAll(".hands button, .hands input:not(#scrub), .paint button, .paint input, .choices input, .choices select, .legend button")].filter((control) => {
         const ids = (control.getAttribute("aria-describedby") ?? "").split(" ");
         return !ids.some((id) => document.getElementById(id)?.textContent.length > 10);
       }).map((control) => control.outerHTML),

@@ -82,7 +82,9 @@ export class Algorithm {
     this.facts = key === "" ? null : report ? cycleFacts(report, lines.cycle, this) : stepFacts(step, lines.step, this);
     this.mark([]);
     const first = report ? lines.step.length : 0;
-    const last = key === "" ? -1 : first + (report ? lines.cycle : lines.step).length - 1;
+    // With nothing to pop, the other lines of a cycle were not reached.
+    const isIdle = report && report.popped === null && report.backups.length === 0;
+    const last = key === "" ? -1 : first + (isIdle ? 1 : (report ? lines.cycle : lines.step).length) - 1;
     this.rows.forEach(({ row, note }, i) => {
       const isIn = i >= first && i <= last;
       put(note, isIn ? (this.facts.notes[i - first] ?? "") : "");

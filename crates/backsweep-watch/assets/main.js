@@ -352,7 +352,7 @@ function fit() {
   const race = scene.rival !== null && window.innerWidth > 640;
   const room = $("mazes").clientWidth;
   const width = (race ? (room - 16) / 2 : room) - (window.innerWidth > 640 ? 26 : 18);
-  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 260) : window.innerHeight * 0.8;
+  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 316) : window.innerHeight * 0.8;
   views.forEach((view) => view.fit(width, height));
 }
 

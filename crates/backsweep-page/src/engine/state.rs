@@ -5,7 +5,7 @@ mod race;
 
 use super::command::Receipt;
 use super::evaluator::{Evaluator, EvaluatorTask, Gaps};
-use super::frame::{Frame, Optimum, RunResults};
+use super::frame::{Frame, MAX_CELLS_IN_FULL, Optimum, RunResults};
 use super::pace::Pace;
 use super::report::CycleReport;
 use super::time_to_optimum::{Cause, TimeToOptimum};
@@ -22,8 +22,6 @@ pub type Clock = fn() -> Duration;
 /// The time between two frames, and between two of a large world.
 const FRAME_INTERVAL: Duration = Duration::from_millis(16);
 const LARGE_FRAME_INTERVAL: Duration = Duration::from_millis(33);
-/// A world with more cells is large.
-const MAX_CELLS_AT_FULL_RATE: usize = 2500;
 /// The time the engine works before it checks for commands.
 const WORK_SLICE: Duration = Duration::from_millis(4);
 /// The work between two readings of the clock, in steps, cycles and additions: less than a millisecond.
@@ -235,7 +233,7 @@ impl<A> EngineState<A> {
     }
 
     fn frame_interval(&self) -> Duration {
-        let is_large = self.world.n_rows() * self.world.n_columns() > MAX_CELLS_AT_FULL_RATE;
+        let is_large = self.world.n_rows() * self.world.n_columns() > MAX_CELLS_IN_FULL;
         if is_large { LARGE_FRAME_INTERVAL } else { FRAME_INTERVAL }
     }
 

@@ -277,7 +277,7 @@ function showNumbers() {
     if (k === 0 && canChange) algorithm.show({ planner: agent.planner, step: agent.step, report: frame.cycles[0] ?? null, isActive: frame.running || frame.busy, life: frame.life });
     queues[k].show({ urgent: agent.urgent, total: agent.queue, report: frame.cycles[k] ?? null, name, hasQueue: hasQueue(agent.planner) });
   });
-  put($("race-line"), raceText(frame, titles, scene.race));
+  put($("race-line"), raceText(frame, titles, scene.race, figure.runs));
   $("race-line").hidden = frame.agents.length < 2;
   const { low, high } = frame.agents[0];
   put($("low"), fixed(low, high - low < 10 ? 2 : 0));

@@ -30,8 +30,8 @@ export function courseText(course, optimum, isClosed) {
   return `${near}${below(course.gap)}: ${done}${SINCE[course.cause]}.`;
 }
 
-/** Who is ahead, in words; an empty text if there is no race. */
-export function raceText(frame, titles, equal) {
+/** Who is ahead, in words; an empty text if there is no race. `runs` are the points of Figure 3. */
+export function raceText(frame, titles, equal, runs = []) {
   if (frame.agents.length < 2) return "";
   const [a, b] = frame.courses;
   const on = { steps: "equal steps", work: "equal work", time: "equal computing time" }[equal];
@@ -46,6 +46,11 @@ export function raceText(frame, titles, equal) {
   if (a.reached || b.reached) return `On ${on}, ${name(a.reached ? 0 : 1)} has crossed the finish line; ${name(a.reached ? 1 : 0)} has not.`;
   const [few, many] = frame.agents[0].steps <= frame.agents[1].steps ? [0, 1] : [1, 0];
   const taken = equal === "work" && frame.agents[many].steps > 0 ? `: ${name(many)} has taken ${counted(frame.agents[many].steps, "step")}, ${name(few)} ${count(frame.agents[few].steps)}` : "";
+  const scores = [0, 1].map((k) => runs.findLast(({ planner }) => planner === frame.agents[k].planner)?.score);
+  if (scores.every((score) => score !== undefined) && scores[0] !== scores[1]) {
+    const [best, other] = scores[0] > scores[1] ? [0, 1] : [1, 0];
+    return `On ${on}${taken}. Over 200 episodes each, ${name(best)} earned more: ${fixed(scores[best], 1)} on average against ${fixed(scores[other], 1)}.`;
+  }
   return `On ${on}${taken}. Nobody has crossed the finish line.`;
 }
 

@@ -107,6 +107,7 @@ describe("numbers in the maze", () => {
 
   test("a queued cell keeps the color of its value", { query: "?run=0&maze=paper", options: desktop }, async (page) => {
     await stepTo(page, 6000);
+    await atRest(page);
     const { colors } = await ask(page, "about");
     const { cells, position, trail } = await page.evaluate(() => ({ ...window.backsweep.frame.agents[0], cells: [...window.backsweep.frame.agents[0].cells] }));
     const stops = colors.map((code) => [1, 3, 5].map((i) => parseInt(code.slice(i, i + 2), 16)));

@@ -44,6 +44,7 @@ function stepFacts(step, lines, { name, action }) {
 function cycleFacts(report, lines, { name }) {
   const changed = [...new Set(report.backups.map(([cell]) => cell))];
   const before = new Map(report.queue_before);
+  // Only the most urgent cells of the queue are known.
   const queued = report.queue_after.filter(([cell, priority]) => changed.includes(cell) && before.get(cell) !== priority).map(([cell]) => cell);
   const delta = report.after - report.before;
   const notes = {};
@@ -51,7 +52,6 @@ function cycleFacts(report, lines, { name }) {
     if (line.startsWith("Pop")) notes[i] = report.popped === null ? "Nothing was queued." : `x = ${name(report.popped)}`;
     else if (line.startsWith("ΔV") && delta !== 0) notes[i] = `ΔV = ${precisely(report.after, delta)} − ${precisely(report.before, delta).replace("−", "−\u2060")} = ${signed(delta)}`;
     else if (/[Ss]mall backup|[Ff]ull backup/.test(line)) notes[i] = `${counted(report.backups.length, "Q value")} in ${counted(changed.length, "cell")} changed: ${counted(report.additions, "addition")}`;
-    else if (/Queue/i.test(line) && queued.length) notes[i] = `${counted(queued.length, "cell")} queued`;
   });
   return { cells: { x: report.popped === null ? [] : [report.popped], y: changed, queued }, notes, delta };
 }

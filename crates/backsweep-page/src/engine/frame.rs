@@ -168,7 +168,7 @@ pub struct Frame {
 const CELL_BYTES: usize = 6;
 /// A world with more cells is large: it has fewer frames per second, and fewer levels of V, priority and change.
 pub(super) const MAX_CELLS_IN_FULL: usize = 2500;
-/// The bits of the lower byte of V, of priority and of change that are kept in a large world.
+/// The bits of priority and of change that are kept in a large world. Of V the upper byte is: there are 256 colors.
 const KEPT_BITS: u8 = 0xf0;
 /// The range over which levels of priority and change are distinguished: four and two orders of magnitude.
 const PRIORITIES: (f64, f64) = (1e-4, 1.0);
@@ -220,7 +220,8 @@ fn level(number: f64, low: f64, high: f64) -> u8 {
 
 fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> Value {
     let n_cells = agent.values.len();
-    let kept = if n_cells > MAX_CELLS_IN_FULL { KEPT_BITS } else { u8::MAX };
+    let is_large = n_cells > MAX_CELLS_IN_FULL;
+    let kept = if is_large { KEPT_BITS } else { u8::MAX };
     let mut cells = vec![0; CELL_BYTES * n_cells];
     for i in 0..n_cells {
         let row = MAX_ACTIONS * i..MAX_ACTIONS * (i + 1);
@@ -237,7 +238,8 @@ fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> Value {
         let change = level(agent.changes[i], CHANGES.0, CHANGES.1);
         // What is on the queue, or has changed, stays so.
         let coarse = |level: u8| if level == 0 { 0 } else { level & kept | 1 & !kept };
-        let bytes = [upper, lower & kept, flags, agent.best[i], coarse(priority), coarse(change)];
+        let lower = if is_large { 0 } else { lower };
+        let bytes = [upper, lower, flags, agent.best[i], coarse(priority), coarse(change)];
         bytes.into_iter().enumerate().for_each(|(k, byte)| cells[k * n_cells + i] = byte);
     }
     let urgent = most_urgent(agent.priorities.iter().copied());

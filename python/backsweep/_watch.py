@@ -138,7 +138,7 @@ class Watch:
         waiting.sort(key=lambda entry: (-entry[0], entry[1]))
         urgent = [[cell, _number(priority)] for priority, cell in waiting[:LISTED]]
         agent = {
-            "planner": self._agent.planner, "cells": base64.b64encode(packed).decode(), "low": low, "high": high,
+            "planner": self._agent.planner, "cells": base64.b64encode(b"".join(packed[k::6] for k in range(6))).decode(), "low": low, "high": high,
             "position": None, "trail": [], "steps": 0, "episodes": 0, "last": None, "mean": None,
             "cycles": stats.cycles if stats else 0, "backups": stats.backups if stats else 0, "idle": 0,
             "queue": stats.queue_length if stats else 0, "urgent": urgent, "speed": 0,

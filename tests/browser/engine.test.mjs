@@ -34,7 +34,7 @@ async function load() {
 }
 
 /** What must agree. */
-const course = ({ agents }) => agents.map(({ position, trail, episodes, steps, last, mean, cycles, backups, idle, queue, urgent, returns }) => ({ position, trail, episodes, steps, last, mean, cycles, backups, idle, queue, urgent, returns }));
+const course = ({ agents }) => agents.map(({ position, trail, episodes, steps, last, mean, cycles, additions, idle, queue, urgent, returns }) => ({ position, trail, episodes, steps, last, mean, cycles, additions, idle, queue, urgent, returns }));
 
 it("same seed, same course as the native engine for 100,000 steps", { ...LIMIT, skip: engineFile ? false : "the engine was not built" }, async () => {
   const native = await startNative("--paused");

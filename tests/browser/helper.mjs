@@ -150,8 +150,8 @@ export async function open(browser, server, query, { isFirstVisit = false, ...op
   return { page, problems, context };
 }
 
-/** Waits until a page that was just loaded shows something. */
-export const drawn = (page) => page.waitForFunction(() => document.body.dataset.drawn !== undefined);
+/** Waits until a page that was just loaded shows something, and the scene of its address if it has one. */
+export const drawn = (page) => page.waitForFunction(() => document.body.dataset.drawn !== undefined && document.body.dataset.arriving === undefined);
 
 /** Waits until the picture shows this frame or a later one and has stopped moving. The engine must be paused. */
 export const atRest = (page, number = 0) =>

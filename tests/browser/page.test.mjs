@@ -16,7 +16,7 @@ describe("what is seen", () => {
   scene("loads without errors, and values spread", { settings: ["--speed", "3000", "--paused"] }, async (page) => {
     assert.match(await page.title(), /Backsweep/);
     await atRest(page);
-    const unknown = await color(page, 5, COLUMNS, [0.5, 0.12]);
+    const unknown = await color(page, 5, COLUMNS, [0.5, 0.2]);
     await page.locator("#run").click();
     await until("the first row is known", async () => (await ask(page, "cell/5")).agents[0].known);
     await until("the agent reaches the goal often", async () => (await number(page, "Episodes")) > 60);
@@ -37,7 +37,7 @@ describe("what is seen", () => {
       await page.keyboard.press("s");
       await atRest(page);
       const seen = [];
-      for (const cell of [first, near, far]) seen.push(await color(page, cell, COLUMNS, [0.5, 0.12]));
+      for (const cell of [first, near, far]) seen.push(await color(page, cell, COLUMNS, [0.5, 0.2]));
       return difference(seen[0], unknown) > 20 && seen[1][1] > 180 && seen[2][1] < 110;
     });
   });
@@ -215,7 +215,7 @@ describe("controls", () => {
     await page.locator("#run").click();
     await until("paused", async () => (await page.locator("#run").innerText()) === "Run");
     assert.equal(await number(page, "Steps", 0), await number(page, "Steps", 1));
-    assert.ok((await number(page, "Backups per step", 1)) > 10 * (await number(page, "Backups per step", 0)));
+    assert.ok((await number(page, "Additions per step", 1)) > 10 * (await number(page, "Additions per step", 0)));
     await shot(page, "race");
   });
 });

@@ -18,7 +18,7 @@ it("what is not a maze is refused", () => {
 });
 
 it("scenes survive the address", () => {
-  const changes = [{}, { rival: "value_iteration" }, { rival: "value_iteration", race: "backups" }, { speed: null }, { seed: 9007199254740991 }, { law: "four", intended: 0.65 }, { maze: "S#G\n...\n" }, { epsilon: 0, cycles: 0, min_visits: 1, discount: 0.5 }, { world: "deep_sea_20", maze: "" }, { world: "cliff_walking", maze: "S#G\n" }, { explore: "bayes_bonus:0.2", forget: "window:300" }, { rival: "small_backups", rival_explore: "epsilon_greedy", rival_forget: "half_life:500" }];
+  const changes = [{}, { rival: "value_iteration" }, { rival: "value_iteration", race: "work" }, { speed: null }, { seed: 9007199254740991 }, { law: "four", intended: 0.65 }, { maze: "S#G\n...\n" }, { epsilon: 0, cycles: 0, min_visits: 1, discount: 0.5 }, { world: "deep_sea_20", maze: "" }, { world: "cliff_walking", maze: "S#G\n" }, { explore: "bayes_bonus:0.2", forget: "window:300" }, { rival: "small_backups", rival_explore: "epsilon_greedy", rival_forget: "half_life:500" }];
   for (const change of changes) {
     const scene = { ...defaults, ...change };
     const query = toQuery(scene, { running: true, theme: "dark", mazes });
@@ -48,7 +48,7 @@ it("a world as it is by itself needs no maze in the address, in any of its phase
 it("a paused scene says how many steps it has taken, if they tell all", () => {
   const frame = { undisturbed: true, agents: [{ steps: 70 }, { steps: 30 }] };
   assert.equal(stepsTaken(defaults, frame), 70);
-  assert.equal(stepsTaken({ ...defaults, rival: "value_iteration", race: "backups" }, frame), 100);
+  assert.equal(stepsTaken({ ...defaults, rival: "value_iteration", race: "work" }, frame), 100);
   assert.equal(stepsTaken({ ...defaults, rival: "value_iteration", race: "time" }, frame), 0);
   assert.equal(stepsTaken(defaults, { ...frame, undisturbed: false }), 0);
   assert.equal(stepsOf(`?${toQuery(defaults, { step: 70, mazes })}`), 70);

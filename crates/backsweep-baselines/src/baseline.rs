@@ -7,6 +7,7 @@ use backsweep_core::{
     Values,
 };
 use backsweep_core::{Counters, Cycle, Planner, QueueView, Storable};
+use std::cell::Cell;
 use std::fmt::Debug;
 
 /// A baseline.
@@ -109,9 +110,14 @@ impl<M: Method> Baseline<M> {
     /// V. The scales of its pairs are up to date.
     #[inline]
     pub fn back_up(&mut self, model: &Model, state: State) -> f64 {
-        let cached = |pair| self.successors.of(pair).iter().map(|next| (next.weight, next.state));
+        let n_added = Cell::new(0);
+        let cached = |pair| {
+            let successors = self.successors.of(pair).iter();
+            successors.inspect(|_| n_added.set(n_added.get() + 1)).map(|next| (next.weight, next.state))
+        };
         let (delta_v, n_backups) = self.values.full_value_backup_from(model, state, cached);
         self.counters.full_backups += n_backups;
+        self.counters.additions += n_added.get();
         delta_v
     }
 

@@ -30,8 +30,10 @@ impl Baseline<PengWilliams> {
     /// The full backup of a pair from U.
     fn back_up_pair(&mut self, model: &Model, pair: Pair) {
         let cached = self.successors.of(pair).iter();
+        let mut n_added = 0;
         let successors = cached.map(|next| (next.weight, self.method.u[next.arc.index()]));
-        let q = self.values.full_backup(model, pair, successors);
+        let q = self.values.full_backup(model, pair, successors.inspect(|_| n_added += 1));
+        self.counters.additions += n_added;
         self.values.set_action_value(pair, q);
     }
 

@@ -46,6 +46,10 @@ pub struct Counters {
     pub idle_pops: u64,
     /// Exact recomputations of a pair, to remove rounding errors.
     pub refreshes: u64,
+    /// Terms P̂·V that were added up: one per small backup and per observation of a planner on small
+    /// backups, one per outcome in everything that recomputes a pair. The unit in which all
+    /// planners' work compares.
+    pub additions: u64,
 }
 
 /// No run counts that far. Stored counts are at most this, so that those that are read can grow.
@@ -59,9 +63,10 @@ impl Counters {
 
     /// Stores the counts.
     pub fn store(&self, snapshot: &mut Snapshot) {
-        let Self { cycles, small_backups, full_backups, idle_pops, refreshes } = *self;
+        let Self { cycles, small_backups, full_backups, idle_pops, refreshes, additions } = *self;
         let counts = [cycles, small_backups, full_backups, idle_pops, refreshes];
         snapshot.put("counters", counts.map(|n| n.min(MAX_COUNT)).to_vec());
+        snapshot.put("counters.additions", vec![additions.min(MAX_COUNT)]);
     }
 
     /// The [stored](Self::store) counts.
@@ -71,10 +76,15 @@ impl Counters {
     pub fn restore(snapshot: &Snapshot) -> Result<Self> {
         let counts @ [cycles, small_backups, full_backups, idle_pops, refreshes] =
             snapshot.counts("counters")?;
-        if counts.iter().any(|&n| n > MAX_COUNT) {
+        // Files of earlier programs do not hold it.
+        let [additions] = match snapshot.get("counters.additions") {
+            Some(_) => snapshot.counts("counters.additions")?,
+            None => [0],
+        };
+        if counts.iter().chain(&[additions]).any(|&n| n > MAX_COUNT) {
             return Err(Snapshot::problem("counters", "a number is above 2^62"));
         }
-        Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes })
+        Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes, additions })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a page gets when it opens: the available choices, the colors, the published points.
+//! Everything that a page gets when it opens: the available choices, the colors, the published points.
 
 use crate::palette;
 use backsweep_worlds::World;

@@ -9,19 +9,19 @@ use backsweep::planner::Model;
 use backsweep::{Agent, PlannerKind, State};
 use backsweep_worlds::grid_world::GridWorld;
 
-/// What one agent of a scene does: its planner, and how it explores and forgets.
+/// An agent of a scene: its planner, exploration and forgetting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentSpec {
     /// The planner.
     pub planner: PlannerKind,
-    /// How it explores.
+    /// The way it explores.
     pub explore: StrategyChoice,
-    /// How it forgets.
+    /// The way it forgets.
     pub forget: ForgettingChoice,
 }
 
 impl AgentSpec {
-    /// How it explores and forgets, for a reader.
+    /// Describes for a reader how it explores and forgets.
     pub fn exploration(&self, scene: &Scene) -> String {
         let mut text = match self.explore {
             StrategyChoice::Paper => format!("ε {}, M {}", scene.epsilon, scene.min_visits),
@@ -41,7 +41,7 @@ impl AgentSpec {
         text
     }
 
-    /// Whether the agent is the paper's, which can change ε, γ or M while it runs.
+    /// Returns whether the agent is the paper's, which can change ε, γ or M while it runs.
     pub fn is_paper(&self) -> bool {
         self.explore == StrategyChoice::Paper
     }
@@ -90,7 +90,7 @@ impl AgentSpec {
 }
 
 impl Scene {
-    /// What each agent does.
+    /// The agents, the first one first.
     pub fn agent_specs(&self) -> impl Iterator<Item = AgentSpec> {
         let first = AgentSpec { planner: self.planner, explore: self.explore, forget: self.forget };
         let second = self.rival.map(|planner| AgentSpec {
@@ -101,7 +101,7 @@ impl Scene {
         std::iter::once(first).chain(second)
     }
 
-    /// Whether agents must restart when the scene changes from this one to another. A new discount or M keeps what was seen
+    /// Returns whether agents must restart when the scene changes from this one to another. A new discount or M keeps what was seen
     /// and plans again, and ε takes effect at once, if all agents are the paper's; cycles and speed always do.
     pub fn must_restart_for(&self, other: &Self) -> bool {
         let all = |scene: &Self| {

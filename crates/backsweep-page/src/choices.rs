@@ -1,4 +1,4 @@
-//! How an agent of a scene explores and forgets, in the form exchanged between page, address and server: a name, and a
+//! The exploration and forgetting of an agent of a scene, in the form exchanged between page, address and server: a name, and a
 //! number if there is one, as in `bayes_bonus:0.2`.
 
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::str::FromStr;
 
-/// How an agent explores.
+/// The way an agent explores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum StrategyChoice {
@@ -41,7 +41,7 @@ pub fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)
     })
 }
 
-/// How an agent forgets.
+/// The way an agent forgets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ForgettingChoice(pub Forgetting);

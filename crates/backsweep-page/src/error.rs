@@ -1,11 +1,11 @@
-//! What can be wrong with a scene, a command of a viewer, or a file.
+//! Errors in a scene, a command of a viewer, or a file.
 
 use std::fmt;
 
 /// A `Result` with the page's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a command is not carried out. Each message is one line: what was found, what is expected, how to fix it.
+/// The reason why a command is not carried out. Each message is one line: what was found, what is expected, how to fix it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// A setting, a command or a file is refused, or the system does not provide something.
@@ -18,7 +18,7 @@ pub enum Error {
     In {
         /// The file.
         path: std::path::PathBuf,
-        /// What is wrong there.
+        /// The error there.
         error: Box<Error>,
     },
 }

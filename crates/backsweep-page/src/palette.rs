@@ -25,7 +25,7 @@ pub fn mix(from: Color, to: Color, share: f64) -> Color {
     std::array::from_fn(|i| (f64::from(from[i]) * (1.0 - share) + f64::from(to[i]) * share).round() as u8)
 }
 
-/// Whether light ink reads better on a color than dark ink.
+/// Returns whether light ink reads better on a color than dark ink.
 pub fn is_dark([r, g, b]: Color) -> bool {
     0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b) < 128.0
 }

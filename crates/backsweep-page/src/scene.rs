@@ -14,15 +14,15 @@ const MAX_CYCLES: u64 = 10_000;
 const MAX_VISITS: u32 = 1_000_000;
 const MAX_SPEED: f64 = 1e6;
 
-/// What the two agents of a race get the same amount of.
+/// The resource that the two agents of a race get equally.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Race {
     /// Each takes a step when the other does.
     #[default]
     Steps,
-    /// The one whose planner has done fewer backups is next.
-    Backups,
+    /// The one whose planner has added up fewer terms is next.
+    Work,
     /// The one that has used less computing time is next. Only this one depends on the machine.
     Time,
 }
@@ -33,9 +33,9 @@ impl std::str::FromStr for Race {
     fn from_str(text: &str) -> Result<Self> {
         match text {
             "steps" => Ok(Self::Steps),
-            "backups" => Ok(Self::Backups),
+            "work" => Ok(Self::Work),
             "time" => Ok(Self::Time),
-            _ => Err(Error::new(format!("'{}'; expected steps, backups or time", text.escape_debug()))),
+            _ => Err(Error::new(format!("'{}'; expected steps, work or time", text.escape_debug()))),
         }
     }
 }
@@ -50,19 +50,19 @@ pub struct Scene {
     /// The planner of a second agent that learns alongside the first from the same random numbers.
     #[serde(with = "rival_name")]
     pub rival: Option<PlannerKind>,
-    /// What the two agents of a race get the same amount of.
+    /// The resource that the two agents of a race get equally.
     #[serde(default)]
     pub race: Race,
-    /// How the first agent explores.
+    /// The way the first agent explores.
     #[serde(default)]
     pub explore: StrategyChoice,
-    /// How the first agent forgets.
+    /// The way the first agent forgets.
     #[serde(default)]
     pub forget: ForgettingChoice,
-    /// How the second agent explores; `None` is as the first.
+    /// The way the second agent explores; `None` is as the first.
     #[serde(default)]
     pub rival_explore: Option<StrategyChoice>,
-    /// How the second agent forgets; `None` is as the first.
+    /// The way the second agent forgets; `None` is as the first.
     #[serde(default)]
     pub rival_forget: Option<ForgettingChoice>,
     /// Update cycles after every step.
@@ -182,7 +182,7 @@ impl Scene {
         Settings { discount: self.discount, optimism, ..Settings::default() }
     }
 
-    /// Whether another scene has the same world, as it was when nothing had been painted.
+    /// Returns whether another scene has the same world, as it was when nothing had been painted.
     pub fn has_same_world(&self, other: &Self) -> bool {
         let place = |scene: &Self| match &scene.world {
             // The seed decides the random parts of such a world.

@@ -26,7 +26,8 @@ fn corridor(intended: f64) -> Scene {
     }
 }
 
-/// The agent walks to the goal; then the planner works cycle by cycle until nothing is queued. One frame each.
+/// The agent walks to the goal, and the planner does one cycle. In the second episode it does one after each step, until nothing
+/// is queued. One frame for each step of the first episode, and for each cycle.
 ///
 /// # Errors
 /// Never, unless the corridor is no longer a valid maze.
@@ -36,7 +37,11 @@ fn walk() -> Result<Recorder> {
         recorder.walk(EAST)?;
         recorder.take();
     }
-    while recorder.cycle()[0].popped.is_some() {
+    recorder.cycle();
+    recorder.take();
+    for _ in 0..3 {
+        recorder.walk(EAST)?;
+        recorder.cycle();
         recorder.take();
     }
     Ok(recorder)

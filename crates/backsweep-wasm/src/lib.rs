@@ -27,7 +27,7 @@ fn clock() -> Duration {
     Duration::from_secs_f64(now() / 1000.0)
 }
 
-/// What runs: the engine, whose commands have the numbers that the caller gave them, and the evaluator of its policies.
+/// The running parts: the engine, whose commands have the numbers that the caller gave them, and the evaluator of its policies.
 struct Page {
     engine: EngineState<u32>,
     evaluator: Evaluator,
@@ -66,7 +66,7 @@ impl Page {
         if self.evaluator.is_idle() { self.engine.time_to_work().as_secs_f64() * 1000.0 } else { 0.0 }
     }
 
-    /// What is to be shown, as JSON; nothing if that is nothing.
+    /// Returns what is to be shown, as JSON; nothing if that is nothing.
     fn shown(&mut self, has_place: bool) -> String {
         let Shown { frame, answers } = self.engine.shown(has_place);
         if frame.is_none() && answers.is_empty() {

@@ -17,6 +17,7 @@ export class Address {
     }
     // Whether the address holds a scene that is still undecided and must not be overwritten.
     this.undecided = this.shared !== null;
+    if (this.undecided) document.body.dataset.arriving = "true"; // For tests.
     $("ask-show").addEventListener("click", () => $("ask").close("show"));
     $("ask-keep").addEventListener("click", () => $("ask").close("keep"));
     $("ask").addEventListener("close", () => ($("ask").returnValue === "show" ? this.showShared() : this.decide()));
@@ -24,9 +25,9 @@ export class Address {
 
   /** Writes the scene into the address. */
   show() {
-    const { scene, frame, theme, layout } = this.now();
+    const { scene, frame, theme, layout, lesson } = this.now();
     if (!scene || !frame || this.undecided) return;
-    const query = `?${toQuery(scene, { running: frame.running, step: stepsTaken(scene, frame), theme, layout, mazes: this.known.mazes })}`;
+    const query = `?${toQuery(scene, { running: frame.running, step: stepsTaken(scene, frame), theme, layout, lesson, mazes: this.known.mazes })}`;
     if (query !== location.search) history.replaceState(null, "", query);
     remember(query);
   }
@@ -42,6 +43,8 @@ export class Address {
     // Pause first, so that a paused scene is shown from its first step.
     if (run === "0") this.send(() => ({ do: "pause" }));
     this.send(() => ({ do: "scene", scene: this.shared, restart: true }));
+    // A scene that runs here already is not restarted by that.
+    if (run === "0") this.send(() => ({ do: "reset" }));
     const count = stepsOf(this.asked);
     if (count > 0) this.send(() => ({ do: "step", count }));
     if (run === "1") this.send(() => ({ do: "run" }));
@@ -51,6 +54,7 @@ export class Address {
   decide() {
     this.send(null).then(() => {
       this.undecided = false;
+      delete document.body.dataset.arriving;
       this.show();
     });
   }
@@ -66,6 +70,7 @@ export class Address {
     else {
       const steps = counted(frame.agents[0].steps, "step");
       $("ask-text").textContent = `It would replace the scene that is running here, and what was learned in ${steps} would be lost.`;
+      delete document.body.dataset.arriving;
       $("ask").showModal();
     }
   }

@@ -103,7 +103,9 @@ export class Label {
 
   show(detail) {
     if (this.cell === null || !detail || detail.cell !== this.cell) return;
-    const kind = { "#": "wall", S: "start", G: "goal" }[this.view.cells[this.cell]] ?? "";
+    const sign = this.view.cells[this.cell];
+    const own = this.view.rewards.get(sign);
+    const kind = { "#": "wall", S: "start", G: "goal" }[sign] ?? (own ? `reward ${rough(own.reward)}${own.ends ? ", ends the episode" : ""}` : "");
     const actions = this.actions(this.cell);
     const names = actions.map(({ sign, word }) => `${sign} ${word}`.trim());
     $("tip").replaceChildren(

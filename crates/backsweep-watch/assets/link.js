@@ -59,10 +59,19 @@ export function bytes(text) {
   return list;
 }
 
+/** The bytes cell by cell, from all first bytes, all second ones and so on. */
+function byCell(planes) {
+  const cells = new Uint8Array(planes.length);
+  for (let k = 0, from = 0; k < CELL_BYTES; k++) {
+    for (let to = k; to < cells.length; to += CELL_BYTES) cells[to] = planes[from++];
+  }
+  return cells;
+}
+
 /** Unpacks a frame as it was sent or recorded. */
 export function decode(frame) {
   for (const agent of frame.agents) {
-    agent.cells = bytes(agent.cells);
+    agent.cells = byCell(bytes(agent.cells));
     for (const curve of [agent.returns, agent.work]) {
       curve.means = new Float32Array(bytes(curve.means).buffer);
     }

@@ -2,12 +2,14 @@
 // from an engine in the page itself.
 
 import { Address } from "./address.js";
+import { Algorithm } from "./algorithm.js";
 import { Breaking } from "./breaking.js";
 import { Chart } from "./chart.js";
 import { Controls, speedText } from "./controls.js";
 import { explain } from "./explain.js";
 import { listenForKeys } from "./keys.js";
 import { Label } from "./label.js";
+import { Lessons } from "./lessons.js";
 import { about, cell as askCell, order, tour as askTour } from "./link.js";
 import { MazeView, ramp } from "./maze.js";
 import { recordedSource } from "./player.js";
@@ -16,15 +18,18 @@ import { QueueView } from "./queue.js";
 import { courseText, Figure, racerName, raceText } from "./race.js";
 import { Share } from "./share.js";
 import { $, actionsOf, capital, count, element, FOUR, fixed, namer, put } from "./shown.js";
+import { fromQuery } from "./scene.js";
 import { listen } from "./stream.js";
 import { words } from "./sweep.js";
 import { Tour } from "./tour.js";
 
+/** The race at the end of the tour, on the paper's problem. */
+const RACE = { rival: "moore_atkeson", race: "work", speed: 2512 };
 const QUEUE_TIME = 90; // milliseconds between two drawings of the queue and the numbers while it runs
 
 const recorded = await recordedSource();
-const isAlone = document.querySelector('meta[name="backsweep-engine"]') !== null;
-const source = recorded ?? (isAlone ? (await import("./alone.js")).source : { about, order, cell: askCell, tour: askTour, listen });
+const hasEngine = document.querySelector('meta[name="backsweep-engine"]') !== null;
+const source = recorded ?? (hasEngine ? (await import("./alone.js")).source : { about, order, cell: askCell, tour: askTour, listen });
 const known = await source.about();
 // A recording and a user's own agent can be viewed, not changed.
 const canChange = !recorded && !known.read_only;
@@ -59,13 +64,14 @@ function say(text) {
   $("live").textContent = text;
 }
 
-// `make` builds the command when its turn comes; null only waits for earlier ones. The next command waits until the page
+// `make` builds the command when its turn comes; null, or a result of null, only waits for earlier ones. The next command waits until the page
 // has seen the result of this one, since frames come over a separate connection.
 function send(make, { done, refused } = {}) {
   orders = orders.then(async () => {
-    if (make === null) return;
+    const command = make?.() ?? null;
+    if (command === null) return;
     try {
-      await seen((await source.order(make())).number);
+      await seen((await source.order(command)).number);
       done?.();
     } catch (error) {
       if (refused) refused(error.message);
@@ -124,13 +130,57 @@ function act(what) {
 const controls = new Controls(known, { change, act, problem });
 const breaking = new Breaking({ send, say, titles });
 const label = new Label({ ask: source.cell.bind(source), name: (i) => name(i), actions: (i) => actionsOf(layout.pointers, i), title: (k) => capital(racerName(frame, k, titles)), reports: () => frame?.cycles ?? [], say });
-const pointer = new Pointer(views, { label, name: (i) => name(i), send, say, isRace: () => Boolean(scene?.rival), canPaint: canChange });
-const address = !canChange ? null : new Address(known, { now: () => ({ scene, layout, frame, theme }), send, problem });
+const algorithm = new Algorithm({ mark, name: (i) => name(i), action: (cell, a) => actionsOf(layout.pointers, cell)[a]?.word });
+const pointer = new Pointer(views, { label, algorithm, name: (i) => name(i), send, say, isRace: () => Boolean(scene?.rival), canPaint: canChange });
+const address = !canChange ? null : new Address(known, { now: () => ({ scene, layout, frame, theme, lesson: lessons?.current?.id }), send, problem });
 const caption = (frame) => frame.agents.map((agent, k) => `${capital(racerName(frame, k, titles))}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
 const stage = () => ({ scene, views: scene.rival ? views : views.slice(0, 1), caption: caption(frame), captions: caption });
 const share = new Share(known.colors, stage, { problem, say });
-const tour = !canChange ? null : new Tour(known.colors, { ask: source.tour, run: () => frame?.running || act("toggle"), say });
+const tour = !canChange ? null : new Tour(known.colors, { ask: source.tour, wait: hold, arrive });
+const lessons = !canChange ? null : new Lessons({ start: ({ query }) => start(fromQuery(query, known)), say });
 listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => frame.agents[0].position ?? 0, act });
+
+/** Shows a scene from its first step, running. */
+function start(scene) {
+  send(() => ({ do: "scene", scene, restart: true }));
+  send(() => ({ do: "run" }));
+}
+
+/** Outlines cells of the maze. */
+function mark(cells) {
+  views.forEach((view) => {
+    view.highlight = new Set(cells);
+    view.dirty = true;
+  });
+}
+
+// What the maze did when the tour opened; null if it is not held. Others who watch the same server are not disturbed.
+let held = null;
+let holdsFirst = false;
+const isAlone = known.free_seats === undefined || known.free_seats === known.max_viewers;
+
+/** Lets the maze wait while the tour is read. */
+function hold() {
+  if (!frame) holdsFirst = true;
+  if (!frame || held) return;
+  held = { running: false, fresh: false };
+  // Commands of the address come first.
+  send(() => {
+    held = { running: frame.running, fresh: !frame.touched && isAlone };
+    return frame.running && isAlone ? { do: "pause" } : null;
+  });
+}
+
+/** The reader arrives at the maze: it starts, from the beginning if nobody has used it; or the race does. */
+function arrive(wanted) {
+  holdsFirst = false;
+  if (wanted === "race") start({ ...known.defaults, ...RACE });
+  else {
+    send(() => (held?.fresh ? { do: "reset" } : null));
+    send(() => (held?.running || wanted === "maze" ? { do: "run" } : null));
+  }
+  send(() => (held = null));
+}
 
 // Frames.
 
@@ -139,12 +189,17 @@ function onScene(event) {
   layout = event.layout ?? layout;
   // In a world of the suite, the rules fix start and goal.
   document.body.classList.toggle("suite", Boolean(scene.world));
-  if (scene.world && ["start", "goal"].includes(pointer.brush)) document.querySelector('input[name="brush"][value="look"]').checked = true;
+  if (scene.world && ["start", "goal", "reward"].includes(pointer.brush)) document.querySelector('input[name="brush"][value="look"]').checked = true;
   returns.note = layout.episodes ? "" : "This world has no episodes, so there is no return to draw.";
   views.forEach((view) => view.setMaze(scene.maze));
   name = namer(views[0].width, views[0].rows.length);
   for (const id of ["figure-1", "waits-1", "queue-1"]) $(id).hidden = scene.rival === null;
-  document.querySelector("main").classList.toggle("race", scene.rival !== null);
+  const isRace = scene.rival !== null;
+  document.querySelector("main").classList.toggle("race", isRace);
+  // In a race Figure 3 stands beside the mazes.
+  const before = isRace ? document.querySelector(".waits") : null;
+  const place = isRace ? before.parentElement : document.querySelector(".charts");
+  if ($("figure-card").parentElement !== place) place.insertBefore($("figure-card"), before);
   controls.show(scene);
   breaking.showTrials(event.results.trials);
   figure.set(event.results.runs, scene);
@@ -187,8 +242,11 @@ function onFrame(next) {
   showNotice();
   release();
   if (isFirst) address?.onFirstFrame();
+  if (holdsFirst) hold();
 }
 
+/** What planners are made of: the paper's are not what the name of one says. */
+const KINDS = { reversed_full_backups: "made of small backups", small_backups: "made of small backups", moore_atkeson: "made of full backups", peng_williams: "made of full backups", wiering_schmidhuber: "made of full backups", value_iteration: "made of full backups" };
 const hasQueue = (planner) => planner !== "value_iteration";
 
 function showReport(next) {
@@ -210,22 +268,24 @@ function showNumbers() {
   if (!frame) return;
   frame.agents.forEach((agent, k) => {
     put($(`name-${k}`), racerName(frame, k, titles));
+    put($(`kind-${k}`), KINDS[agent.planner] ?? "");
     put($(`tags-${k}`), recorded ? "recorded" : known.read_only ? "your agent, read-only" : link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused");
     showTable($(`numbers-${k}`), known.read_only ? ownNumbers(agent) : numbersOf(agent));
     put($(`course-${k}`), courseText(frame.courses[k], frame.optimum, frame.closed));
     $(`course-${k}`).classList.toggle("reached", Boolean(frame.courses[k]?.reached));
     put($(`waits-name-${k}`), frame.agents.length > 1 ? capital(racerName(frame, k, titles)) : "Queue");
+    if (k === 0 && canChange) algorithm.show({ planner: agent.planner, step: agent.step, report: frame.cycles[0] ?? null, isActive: frame.running || frame.busy, life: frame.life });
     queues[k].show({ urgent: agent.urgent, total: agent.queue, report: frame.cycles[k] ?? null, name, hasQueue: hasQueue(agent.planner) });
   });
-  put($("race-line"), raceText(frame, titles, scene.race));
+  put($("race-line"), raceText(frame, titles, scene.race, figure.runs));
   $("race-line").hidden = frame.agents.length < 2;
   const { low, high } = frame.agents[0];
   put($("low"), fixed(low, high - low < 10 ? 2 : 0));
   put($("high"), fixed(high, high - low < 10 ? 2 : 0));
   const last = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
   $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}${lines(frame).length > 1 ? `, and ${fixed(frame.exploring, 1)} with the random actions of ε` : ""}.`);
-  const load = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
-  $("work").setAttribute("aria-label", `Backups per step. ${load.join("; ")}.`);
+  const load = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: ${(agent.additions / Math.max(1, agent.steps)).toFixed(1)}`);
+  $("work").setAttribute("aria-label", `Additions per step. ${load.join("; ")}.`);
 }
 showNumbers.last = 0;
 
@@ -236,7 +296,7 @@ const numbersOf = (agent) => ({
   Steps: count(agent.steps),
   "Last return": fixed(agent.last, digits()),
   "Mean return": fixed(agent.mean, digits()),
-  "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
+  "Additions per step": agent.steps ? (agent.additions / agent.steps).toFixed(1) : "–",
   "On the queue": count(agent.queue),
 });
 // For a user's own agent, nothing is known about what it does in the world.
@@ -292,7 +352,7 @@ function fit() {
   const race = scene.rival !== null && window.innerWidth > 640;
   const room = $("mazes").clientWidth;
   const width = (race ? (room - 16) / 2 : room) - (window.innerWidth > 640 ? 26 : 18);
-  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 260) : window.innerHeight * 0.8;
+  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 316) : window.innerHeight * 0.8;
   views.forEach((view) => view.fit(width, height));
 }
 

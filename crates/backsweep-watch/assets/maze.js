@@ -1,9 +1,9 @@
 // The picture of one agent's maze: values as colors, the greedy policy as arrows, the queue as a glow, backups as flashes.
 
 import { BEST, CELL_BYTES, CHANGE, FLAGS, KNOWN, VISITED } from "./link.js";
-import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue, mostUrgent } from "./overlay.js";
-import { grid } from "./scene.js";
-import { calm } from "./shown.js";
+import { drawAgent, drawCursor, drawHighlight, drawMarks, drawNotes, drawQueue, mostUrgent } from "./overlay.js";
+import { grid, rewardsOf } from "./scene.js";
+import { brief, calm } from "./shown.js";
 import { drawSweep } from "./sweep.js";
 
 const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
@@ -11,6 +11,7 @@ const SETTLE_TIME = 90; // milliseconds until a color has mostly reached its tar
 const TURNS = Array.from({ length: 8 }, (_, k) => ((k - 2) * Math.PI) / 4); // the compass, clockwise from north
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
 const WHITE = [255, 255, 255];
+const VALUE_SIZE = 34; // pixels of a cell from which its V is written in it
 const CALM_TIME = 300; // milliseconds between two pictures with reduced motion
 
 /** The colors of a table of "#rrggbb", spread over 256 steps. */
@@ -41,11 +42,14 @@ export class MazeView {
     this.cursor = null;
     this.agent = null;
     this.size = 0;
+    this.highlight = new Set(); // cells that a term of the algorithm stands for
+    this.hasValues = true; // whether V is written into large cells
   }
 
   /** Sets the maze; cells keep their colors if the size of the grid is unchanged. */
   setMaze(text) {
-    const { rows } = grid(text);
+    const { rows, legend } = grid(text);
+    this.rewards = rewardsOf(legend);
     const resized = rows.length !== this.rows.length || rows[0].length !== this.width;
     this.rows = rows;
     this.width = rows[0].length;
@@ -54,7 +58,7 @@ export class MazeView {
     if (resized) {
       this.place = new Float32Array(this.cells.length); // the shown place of V on the color scale
       this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
-      this.arrows = new Uint16Array(this.cells.length); // what the arrows were drawn from
+      this.arrows = new Uint32Array(this.cells.length); // what the arrows were drawn from
       this.small = canvasOf(this.width, rows.length); // one pixel per cell
       this.pixels = this.small.getContext("2d").createImageData(this.width, rows.length);
       this.cursor = null;
@@ -95,7 +99,9 @@ export class MazeView {
     const { arrows } = this;
     let differ = false;
     for (let i = 0, at = 0; i < arrows.length; i++, at += CELL_BYTES) {
-      const look = cells[at + BEST] | ((cells[at + FLAGS] & KNOWN) << 8) | ((cells[at] >> 4) << 9); // and roughly its color
+      // And its color, roughly; or its value.
+      const value = this.writesValues ? (cells[at] << 8) | cells[at + 1] : (cells[at] >> 4) << 12;
+      const look = cells[at + BEST] | ((cells[at + FLAGS] & KNOWN) << 8) | (value << 9);
       if (look !== arrows[i]) {
         arrows[i] = look;
         differ = true;
@@ -107,6 +113,11 @@ export class MazeView {
   target(i) {
     const cells = this.agent.cells;
     return (cells[i * CELL_BYTES] * 256 + cells[i * CELL_BYTES + 1]) / 65535;
+  }
+
+  /** Whether cells are large enough for their values. */
+  get writesValues() {
+    return this.hasValues && this.size >= VALUE_SIZE * this.scale;
   }
 
   center(i) {
@@ -185,23 +196,21 @@ export class MazeView {
       theme,
       unknown: rgb("unknown"),
       visited: rgb("visited"),
-      accent: rgb("accent"),
+      text: rgb("text"),
       bright: TURNS.map((turn) => arrow("rgb(255 255 255 / .78)", turn)),
       dim: TURNS.map((turn) => arrow("rgb(8 12 20 / .72)", turn)),
-      // A ring that glows inwards and a little outwards.
-      glow: sprite(s * 2, (c) => {
-        c.translate(s, s);
-        const shine = c.createRadialGradient(0, 0, s * 0.3, 0, 0, s * 0.95);
-        shine.addColorStop(0, `rgb(${glow} / .38)`);
-        shine.addColorStop(0.45, `rgb(${glow} / .42)`);
-        shine.addColorStop(1, `rgb(${glow} / 0)`);
-        c.fillStyle = shine;
-        c.fillRect(-s, -s, 2 * s, 2 * s);
-        c.strokeStyle = `rgb(${glow})`;
-        c.lineWidth = Math.max(1.2, Math.min(s * 0.1, 5 * this.scale));
-        c.beginPath();
-        c.roundRect(-s * 0.44, -s * 0.44, s * 0.88, s * 0.88, s * 0.16);
-        c.stroke();
+      // A ring at the edge of the cell: what lies within it still means V.
+      glow: sprite(s, (c) => {
+        const width = Math.max(1.5, Math.min(s * 0.13, 6 * this.scale));
+        const ring = (inset, color, line) => {
+          c.strokeStyle = color;
+          c.lineWidth = line;
+          c.beginPath();
+          c.roundRect(inset, inset, s - 2 * inset, s - 2 * inset, s * 0.16);
+          c.stroke();
+        };
+        ring(width * 0.6, `rgb(${glow})`, width);
+        ring(width * 1.3, "rgb(0 0 0 / .35)", Math.max(0.5, width * 0.25));
       }),
     };
   }
@@ -264,6 +273,7 @@ export class MazeView {
     c.drawImage(layers.cover, 0, 0);
     drawQueue(this);
     drawMarks(this);
+    drawHighlight(this);
     if (this.report) drawSweep(this, this.report);
     drawAgent(this, elapsed);
     drawNotes(this);
@@ -291,7 +301,7 @@ export class MazeView {
       } else place[i] = target;
       const known = flags & KNOWN;
       const color = known ? colors[Math.round(place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
-      const flash = known ? WHITE : sprites.accent;
+      const flash = known ? WHITE : sprites.text;
       const share = isCalm ? 0 : light[i] * 0.7;
       data[to] = color[0] + (flash[0] - color[0]) * share;
       data[to + 1] = color[1] + (flash[1] - color[1]) * share;
@@ -318,16 +328,29 @@ export class MazeView {
     this.arrowsDue = false;
     if (s < 10) return;
     const darkTheme = sprites.theme.agent === "#ffffff";
+    const { low, high } = this.agent;
+    const writes = this.writesValues;
+    // Below a written value, arrows are smaller.
+    const [side, right, down] = writes ? [s * 0.62, s * 0.19, s * 0.36] : [s, 0, 0];
+    c.font = `600 ${Math.round(Math.min(s * 0.27, 17 * this.scale))}px system-ui, sans-serif`;
+    c.textAlign = "center";
+    c.textBaseline = "middle";
     for (let i = 0; i < cells.length; i++) {
+      const [x, y] = [(i % this.width) * s, Math.floor(i / this.width) * s];
       const best = this.agent.cells[i * CELL_BYTES + BEST];
       const known = this.agent.cells[i * CELL_BYTES + FLAGS] & KNOWN;
+      if (writes && known && cells[i] !== "#") {
+        c.fillStyle = this.colors[Math.round(this.target(i) * 255)].dark ? "#fff" : "#080c14";
+        c.globalAlpha = 1;
+        c.fillText(brief(low + (high - low) * this.target(i)), x + s / 2, y + s * 0.24, s * 0.92);
+      }
       // Where little is known many actions seem equally good, and arrows would say nothing else.
       if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
       // Ink for the color that the cell is changing to.
       const dark = known ? this.colors[Math.round(this.target(i) * 255)].dark : darkTheme;
       c.globalAlpha = known ? 1 : 0.3;
       for (let k = 0; k < 8; k++) {
-        if (best & (1 << k)) c.drawImage((dark ? sprites.bright : sprites.dim)[k], (i % this.width) * s, Math.floor(i / this.width) * s);
+        if (best & (1 << k)) c.drawImage((dark ? sprites.bright : sprites.dim)[k], x + right, y + down, side, side);
       }
     }
   }

@@ -1,7 +1,7 @@
 // What lies over the colors of a maze: the glow of the queue, start and goal, the agent and the cursor.
 
 import { CELL_BYTES, PRIORITY } from "./link.js";
-import { calm } from "./shown.js";
+import { brief, calm } from "./shown.js";
 
 const DECADES = 4; // orders of magnitude that a priority's byte spans
 const GLOWING = 32; // how many of the most urgent states glow
@@ -33,9 +33,22 @@ export function drawQueue(view) {
   const { context: c, size: s } = view;
   for (const [i, strength] of view.glowing) {
     c.globalAlpha = strength;
-    c.drawImage(view.sprites.glow, (i % view.width) * s - s / 2, Math.floor(i / view.width) * s - s / 2);
+    c.drawImage(view.sprites.glow, (i % view.width) * s, Math.floor(i / view.width) * s);
   }
   c.globalAlpha = 1;
+}
+
+/** The cells that a term of the algorithm stands for. */
+export function drawHighlight(view) {
+  const { context: c, size: s } = view;
+  for (const i of view.highlight) {
+    const [x, y] = [(i % view.width) * s, Math.floor(i / view.width) * s];
+    for (const [color, width] of [[view.sprites.theme["agent-edge"], 0.2], [view.sprites.theme.accent, 0.11]]) {
+      c.strokeStyle = color;
+      c.lineWidth = Math.max(2, Math.min(s * width, 40 * width * view.scale));
+      c.strokeRect(x + 1, y + 1, s - 2, s - 2);
+    }
+  }
 }
 
 export function drawMarks(view) {
@@ -50,13 +63,19 @@ export function drawMarks(view) {
       c.arc(x * s, y * s, Math.min(s * 0.3, 22 * view.scale), 0, 2 * Math.PI);
       c.stroke();
     } else if (cells[i] === "G") {
-      star(c, x * s, y * s, s * 0.46);
+      star(c, x * s, y * s + s * 0.02, s * 0.42);
     } else {
       c.fillStyle = theme.text;
-      c.font = `600 ${Math.round(s * 0.6)}px system-ui, sans-serif`;
+      const reward = view.rewards.get(cells[i]);
+      const text = reward === undefined || s < 14 * view.scale ? cells[i] : brief(reward.reward);
+      c.font = `700 ${Math.round(Math.min(s * (text.length > 2 ? 0.4 : 0.5), 22 * view.scale))}px system-ui, sans-serif`;
       c.textAlign = "center";
       c.textBaseline = "middle";
-      c.fillText(cells[i], x * s, y * s);
+      c.strokeStyle = theme["agent-edge"];
+      c.lineWidth = Math.max(2, s * 0.08);
+      c.lineJoin = "round";
+      c.strokeText(text, x * s, y * s, s * 0.94);
+      c.fillText(text, x * s, y * s, s * 0.94);
     }
   }
 }

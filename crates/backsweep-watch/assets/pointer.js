@@ -6,8 +6,8 @@ const NAMES = { wall: "a wall", free: "free", start: "the start", goal: "the goa
 
 export class Pointer {
   /** `label` is the card of the cell pointed at; `send` sends a command; `isRace` says whether both mazes share a cursor. */
-  constructor(views, { label, name, send, say, isRace, canPaint }) {
-    Object.assign(this, { views, label, name, send, say, isRace, canPaint });
+  constructor(views, { label, algorithm, name, send, say, isRace, canPaint }) {
+    Object.assign(this, { views, label, algorithm, name, send, say, isRace, canPaint });
     this.stroke = null;
     this.strokes = 0;
     views.forEach((view) => this.listen(view));
@@ -26,18 +26,21 @@ export class Pointer {
       other.dirty = true;
     });
     this.label.point(view, cell, speak);
+    this.algorithm.point(cell);
   }
 
   paint(cell, brush, stroke) {
     const name = this.name(cell);
-    this.send(() => ({ do: "paint", cell, brush, stroke }), { done: () => this.say(`${name} is now ${NAMES[brush]}`) });
+    this.send(() => ({ do: "paint", cell, brush, stroke }), { done: () => this.say(`${name} is now ${NAMES[brush] ?? `a cell with reward ${brush.reward}`}`) });
   }
 
   /** The first cell decides whether a stroke builds or removes walls. Returns the stroke, or null when inspecting. */
   press(view, cell) {
     const { brush } = this;
     if (cell === null || brush === "look") return null;
-    const kind = brush === "toggle" ? (view.cells[cell] === "#" ? "free" : "wall") : brush;
+    const reward = brush === "reward" ? { reward: $("reward").valueAsNumber } : null;
+    if (Number.isNaN(reward?.reward)) return null;
+    const kind = reward ?? (brush === "toggle" ? (view.cells[cell] === "#" ? "free" : "wall") : brush);
     this.strokes += 1;
     // Other viewers draw too, so the number must be unique.
     const stroke = Math.floor(performance.timeOrigin % 1e9) * 1000 + (this.strokes % 1000);
@@ -52,7 +55,7 @@ export class Pointer {
       const cell = view.at(event.clientX, event.clientY);
       if (cell !== this.label.cell || view !== this.label.view) this.point(view, cell, false);
       const { stroke } = this;
-      if (stroke && stroke.view === view && cell !== null && cell !== stroke.last && (stroke.kind === "wall" || stroke.kind === "free")) {
+      if (stroke && stroke.view === view && cell !== null && cell !== stroke.last && stroke.kind !== "start" && stroke.kind !== "goal") {
         stroke.last = cell;
         if (!"SG".includes(view.cells[cell])) this.paint(cell, stroke.kind, stroke.stroke);
       }
@@ -78,7 +81,7 @@ export class Pointer {
   pressKey(view) {
     if (this.brush !== "look") this.press(view, view.cursor);
     else {
-      this.say("Choose a brush to paint: wall, start or goal.");
+      this.say("Choose a brush to paint: wall, start, goal or reward.");
       $("brush-hint").classList.add("called");
       setTimeout(() => $("brush-hint").classList.remove("called"), 1500);
     }

@@ -26,7 +26,7 @@ export class QueueView {
     const top = Math.max(1e-300, ...finite);
     while (this.list.childElementCount > Math.max(1, entries.length)) this.list.lastChild.remove();
     if (entries.length === 0) {
-      const text = hasQueue ? "Empty: every cell agrees with its neighbors." : "This planner has no queue: each cycle sweeps all cells.";
+      const text = hasQueue ? "Empty: no cell has news to pass on." : "This planner has no queue: each cycle sweeps all cells.";
       this.list.replaceChildren(element("li", text, "none"));
       return;
     }

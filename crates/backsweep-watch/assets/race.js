@@ -23,19 +23,19 @@ export function courseText(course, optimum, isClosed) {
   if (!course) return "";
   if (isClosed) return "There is no path to the goal, so there is no finish line.";
   if (optimum === null) return "The finish line is being computed.";
-  const done = `${counted(course.steps, "step")}, ${counted(course.backups, "backup")}`;
+  const done = `${counted(course.steps, "step")}, ${counted(course.additions, "addition")}`;
   if (course.reached && course.steps === 0 && course.cause !== "start") return "Still within 1 % of the optimum: the change did not matter.";
   if (course.reached) return `✓ ${RIGHT[course.cause]} after ${done}.`;
   const near = course.near === null || course.near === undefined ? "Not yet within 5 % of the optimum" : `Within 5 % of the optimum after ${counted(course.near, "step")}; not yet within 1 %`;
   return `${near}${below(course.gap)}: ${done}${SINCE[course.cause]}.`;
 }
 
-/** Who is ahead, in words; an empty text if there is no race. */
-export function raceText(frame, titles, equal) {
+/** Who is ahead, in words; an empty text if there is no race. `runs` are the points of Figure 3. */
+export function raceText(frame, titles, equal, runs = []) {
   if (frame.agents.length < 2) return "";
   const [a, b] = frame.courses;
-  const on = { steps: "equal steps", backups: "equal backups", time: "equal computing time" }[equal];
-  const measure = equal === "backups" ? "backups" : "steps";
+  const on = { steps: "equal steps", work: "equal work", time: "equal computing time" }[equal];
+  const measure = equal === "work" ? "additions" : "steps";
   const name = (k) => racerName(frame, k, titles);
   if (!a || !b) return "";
   if (a.reached && b.reached) {
@@ -44,7 +44,14 @@ export function raceText(frame, titles, equal) {
     return few === many ? `On ${on}: a draw.` : `On ${on}, ${name(first)} won: ${count(few)} ${measure} against ${count(many)}.`;
   }
   if (a.reached || b.reached) return `On ${on}, ${name(a.reached ? 0 : 1)} has crossed the finish line; ${name(a.reached ? 1 : 0)} has not.`;
-  return `On ${on}. Nobody has crossed the finish line.`;
+  const [few, many] = frame.agents[0].steps <= frame.agents[1].steps ? [0, 1] : [1, 0];
+  const taken = equal === "work" && frame.agents[many].steps > 0 ? `: ${name(many)} has taken ${counted(frame.agents[many].steps, "step")}, ${name(few)} ${count(frame.agents[few].steps)}` : "";
+  const scores = [0, 1].map((k) => runs.findLast(({ planner }) => planner === frame.agents[k].planner)?.score);
+  if (scores.every((score) => score !== undefined) && scores[0] !== scores[1]) {
+    const [best, other] = scores[0] > scores[1] ? [0, 1] : [1, 0];
+    return `On ${on}${taken}. Over 200 episodes each, ${name(best)} earned more: ${fixed(scores[best], 1)} on average against ${fixed(scores[other], 1)}.`;
+  }
+  return `On ${on}${taken}. Nobody has crossed the finish line.`;
 }
 
 const COLORS = { reversed_full_backups: "#1fa187", small_backups: "#3b82f6", moore_atkeson: "#e8871e", peng_williams: "#d1495b", wiering_schmidhuber: "#9b5de5", value_iteration: "#8a8f98" };
@@ -76,8 +83,9 @@ export class Figure {
     // Only runs of the paper's agent are points of it.
     const ways = [scene.explore, ...(scene.rival ? [scene.rival_explore ?? scene.explore] : [])];
     this.canvas.closest("figure").hidden = !ways.includes("paper");
-    const latest = runs.at(-1);
-    const text = latest ? `${counted(runs.length, "run")} finished; the last: ${this.titles[latest.planner]} with ${counted(latest.cycles, "cycle")} per step, mean return ${fixed(latest.score, 1)}.` : "A run of 200 episodes adds a point.";
+    const latest = new Map(runs.map((run) => [`${this.titles[run.planner]} with ${counted(run.cycles, "cycle")} per step`, run.score]));
+    const scores = [...latest].slice(-2).map(([way, score]) => `${way} ${fixed(score, 1)}`);
+    const text = scores.length ? `Mean return of 200 episodes: ${scores.join(", ")}.` : "A run of 200 episodes adds a point.";
     put($("figure-text"), text);
     this.canvas.setAttribute("aria-label", `Mean return of the first 200 episodes against cycles per step. ${text}`);
     this.dirty = true;

@@ -7,6 +7,16 @@ export function grid(text) {
   return { rows, legend: lines.filter((line) => line.includes("=")) };
 }
 
+/** The rewards of a maze's legend by character, and whether landing there ends the episode. */
+export function rewardsOf(legend) {
+  return new Map(
+    legend.map((line) => {
+      const [sign, value] = line.split("=").map((part) => part.trim());
+      return [sign, { reward: parseFloat(value), ends: value.endsWith("end") }];
+    }),
+  );
+}
+
 const SHORT = { "#": "w", ".": "f", " ": "f", S: "s", G: "g" };
 const LONG = { w: "#", f: ".", s: "S", g: "G" };
 
@@ -78,7 +88,7 @@ const TEXTS = { explore: "paper", forget: "never", rival_explore: null, rival_fo
 const isOwn = (scene, layout) => scene.maze.trim() === "" || (layout?.texts ?? []).some((text) => clean(text) === clean(scene.maze));
 
 /** The address's query for a scene; `step` is the number of steps since its beginning, if they tell where it is. */
-export function toQuery(scene, { running, step, theme, mazes, layout }) {
+export function toQuery(scene, { running, step, theme, mazes, layout, lesson }) {
   const query = new URLSearchParams();
   query.set("planner", scene.planner);
   if (scene.rival) query.set("rival", scene.rival);
@@ -97,11 +107,12 @@ export function toQuery(scene, { running, step, theme, mazes, layout }) {
   query.set("run", running ? "1" : "0");
   if (step && !running) query.set("step", step);
   if (theme) query.set("theme", theme);
+  if (lesson) query.set("lesson", lesson);
   return query.toString();
 }
 
 /** The scene of an address, or null if the address holds none. Throws one line if it cannot be read. */
-export function fromQuery(text, { defaults, mazes }) {
+export function fromQuery(text, { defaults, mazes, worlds = [] }) {
   const query = new URLSearchParams(text);
   const names = ["planner", "rival", "race", "law", "speed", "maze", "world", ...Object.keys(TEXTS), ...Object.keys(NUMBERS)];
   if (!names.some((name) => query.has(name))) return null;
@@ -112,6 +123,8 @@ export function fromQuery(text, { defaults, mazes }) {
   for (const [name, usual] of Object.entries(TEXTS)) scene[name] = query.get(name) || usual;
   scene.world = query.get("world") || null;
   if (scene.world) scene.maze = "";
+  // Its own discount belongs to its rules.
+  scene.discount = worlds.find(({ name }) => name === scene.world)?.discount ?? scene.discount;
   if (query.has("law")) scene.law = query.get("law");
   for (const [short, long] of Object.entries(NUMBERS)) {
     if (query.has(short)) scene[long] = number(short, query.get(short));

@@ -14,7 +14,8 @@ export function put(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
-const minus = (text) => text.replaceAll("-", "−");
+// No number is −0.
+const minus = (text) => (Number(text) === 0 ? text.replace("-", "") : text.replaceAll("-", "−"));
 
 /** A number with this many digits after the point; a dash if there is none. */
 export const fixed = (number, digits) => (number === null || number === undefined ? "–" : minus(number.toFixed(digits)));
@@ -24,8 +25,15 @@ export const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(numb
 export const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 /** A number in three significant digits. */
 export const rough = (number) => minus(Math.abs(number) >= 1000 ? number.toFixed(0) : String(+number.toPrecision(3)));
+/** A number in a small place: at most three digits. */
+export const brief = (number) => {
+  const size = Math.abs(number);
+  return size >= 1e4 ? minus(number.toExponential(0).replace("e+", "e")) : minus(String(+number.toFixed(size >= 99.5 ? 0 : size >= 9.95 ? 1 : 2)));
+};
 /** A change with its sign. */
 export const signed = (number) => (number > 0 ? "+" : "") + rough(number);
+/** A number with enough digits to show a change of this size. */
+export const precisely = (number, change) => fixed(number, Math.max(1, Math.min(6, 1 - Math.floor(Math.log10(Math.abs(change))))));
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The directions of the compass, clockwise; bit k of an action's pointer is the k-th. */

@@ -1,8 +1,8 @@
 // One update cycle, drawn and in words: the popped cell, and an arrow with ΔQ to every cell it updated.
 
-import { capital, counted, fixed, signed } from "./shown.js";
+import { capital, counted, precisely, signed } from "./shown.js";
 
-const LABEL_SIZE = 20; // pixels of a cell below which a label would be unreadable
+const LABEL_SIZE = 17; // pixels of a cell below which a label would be unreadable
 
 /** The largest change of each cell that a cycle changed. */
 function changes(report) {
@@ -96,9 +96,6 @@ function label(view, cell, text) {
   c.fillStyle = "#fff";
   c.fillText(text, middle[0], middle[1] + height * 0.05, s * 0.94);
 }
-
-/** A number with enough digits to show a change of this size. */
-const precisely = (number, change) => fixed(number, Math.max(1, Math.min(6, 1 - Math.floor(Math.log10(Math.abs(change))))));
 
 /** What a cycle did, in words. `name` names cells, `action` an action of a cell. */
 export function words(report, { name, action, who = "It", hasQueue = true }) {

@@ -31,16 +31,21 @@ function colored(agent, recording) {
 }
 
 export class Tour {
-  /** `ask` returns the recordings; `run` starts the maze at the end. */
-  constructor(colors, { ask, run, say }) {
-    Object.assign(this, { ask, run, say, place: 0 });
+  /** `ask` returns the recordings; `wait` holds the maze while the tour is read; `arrive` starts it, or the race, at the end. */
+  constructor(colors, { ask, wait, arrive }) {
+    Object.assign(this, { ask, wait, arrive, place: 0, wanted: null });
     this.view = new MazeView($("tour-maze"), colors);
+    this.view.hasValues = false; // They stand in the notes.
     this.queue = new QueueView($("tour-queue"), $("tour-waiting"), 5);
     this.name = namer(5, 1);
-    $("tour-next").addEventListener("click", () => this.go(this.place + 1));
+    $("tour-next").addEventListener("click", () => (this.place === STEPS.length - 1 ? this.leave("race") : this.go(this.place + 1)));
     $("tour-back").addEventListener("click", () => this.go(this.place - 1));
-    $("tour-skip").addEventListener("click", () => $("tour").close());
-    $("tour").addEventListener("close", () => this.remember());
+    $("tour-skip").addEventListener("click", () => this.leave(this.place === STEPS.length - 1 ? "maze" : null));
+    $("tour").addEventListener("close", () => {
+      this.remember();
+      this.arrive(this.wanted);
+      $("maze-0").focus({ preventScroll: true });
+    });
     $("tour-open").addEventListener("click", () => this.open());
     window.addEventListener("resize", () => $("tour").open && this.fit());
   }
@@ -62,22 +67,25 @@ export class Tour {
   }
 
   async open() {
+    this.wait();
     if (!this.recordings) {
       const { walk, slip } = await this.ask();
       this.recordings = { walk: new Recording(walk), slip: new Recording(slip) };
     }
     if (!$("tour").open) $("tour").showModal();
+    this.wanted = null;
     this.shown = null;
     this.go(0);
     $("tour-next").focus();
   }
 
+  /** Closes the tour, for the maze or for the race. */
+  leave(wanted) {
+    this.wanted = wanted;
+    $("tour").close();
+  }
+
   go(place) {
-    if (place >= STEPS.length) {
-      $("tour").close();
-      this.run();
-      return;
-    }
     this.place = Math.max(0, place);
     const step = STEPS[this.place];
     const recording = this.recordings[step.of];
@@ -87,18 +95,22 @@ export class Tour {
     this.shown = step.of;
     const agent = colored(frame.agents[0], recording);
     const report = frame.cycles[0] ?? null;
-    this.view.setAgent(agent, step.look === undefined ? report : null, isFresh);
+    // The picture and the table both show the Q of going right.
+    const isTold = step.look === undefined;
+    const shown = isTold && report ? { ...report, backups: report.backups.filter(([, action]) => action === 1) } : null;
+    this.view.setAgent(agent, shown, isFresh);
     this.view.notes = [0, 1, 2, 3].map((cell) => `V ${rough(+recording.cell(cell).agents[0].value.toFixed(2))}`);
     this.view.cursor = step.look ?? null;
     this.fit();
-    this.queue.show({ urgent: agent.urgent, total: agent.queue, report: step.look === undefined ? report : null, name: this.name });
-    this.showNumbers(recording, report);
-    const facts = report && { cells: new Set(report.backups.map(([cell]) => cell)).size, small: report.additions, full: report.in_full };
+    this.queue.show({ urgent: agent.urgent, total: agent.queue, report: isTold ? report : null, name: this.name });
+    this.showNumbers(recording, isTold ? report : null);
+    const facts = report && { n: report.backups.length, cells: new Set(report.backups.map(([cell]) => cell)).size, small: report.additions, full: report.in_full };
     const text = typeof step.text === "function" ? step.text(facts) : step.text;
     put($("tour-title"), step.title);
     $("tour-text").replaceChildren(...linked(text));
     put($("tour-place"), `Step ${this.place + 1} of ${STEPS.length}`);
-    put($("tour-next"), this.place === STEPS.length - 1 ? "To the maze" : "Next");
+    put($("tour-next"), step.isLast ? "Race" : "Next");
+    put($("tour-skip"), step.isLast ? "To the maze, no race" : "Skip the tour");
     $("tour-back").disabled = this.place === 0;
     this.draw(1000);
   }

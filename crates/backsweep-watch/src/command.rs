@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   backsweep watch --open
-  backsweep watch --race moore_atkeson --equal time
+  backsweep watch --race moore_atkeson --equal work
   backsweep watch --world cliff_walking --explore count_bonus:0.3
   backsweep watch --terminal
   backsweep watch --export page.html --after 100")]
@@ -78,9 +78,9 @@ pub struct WatchArgs {
     /// Start paused
     #[arg(long)]
     paused: bool,
-    /// Port of the page [default: any free one]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    port: u16,
+    /// Port of the page; 0 is any free one [default: 8213, or the next free one]
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
     /// Address to listen on; anything but 127.0.0.1 may let other machines watch and control
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
@@ -279,7 +279,7 @@ fn to_open(address: SocketAddr) -> SocketAddr {
 }
 
 async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
-    let listener = bind(SocketAddr::new(args.host, args.port))?;
+    let listener = bind(args.host, args.port)?;
     let address =
         listener.local_addr().map_err(|error| Error::new(format!("the server has no address: {error}")))?;
     let guard = Guard::new(address, args.allow_host.clone())
@@ -312,8 +312,19 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Listens on an address. If the port is in use, the error names the next free one.
-fn bind(address: SocketAddr) -> Result<tokio::net::TcpListener> {
+/// The port of the page, unless it is in use or another one was chosen: links, and what the browser keeps for the page, then
+/// outlive the program.
+const PORT: u16 = 8213;
+/// The number of ports to try before any free one will do.
+const N_PORTS: u16 = 32;
+
+/// Listens on an address. If a port was chosen and is in use, the error names the next free one.
+fn bind(host: IpAddr, port: Option<u16>) -> Result<tokio::net::TcpListener> {
+    let Some(port) = port else {
+        let free = (PORT..PORT + N_PORTS).find_map(|port| server::listen(SocketAddr::new(host, port)).ok());
+        return free.map_or_else(|| bind(host, Some(0)), Ok);
+    };
+    let address = SocketAddr::new(host, port);
     let error = match server::listen(address) {
         Ok(listener) => return Ok(listener),
         Err(error) => error,

@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
-/// How many commands may wait.
+/// The number of commands that may wait.
 const MAX_WAITING_COMMANDS: usize = 256;
 
 /// The sender of a command, waiting for its result.
@@ -29,7 +29,7 @@ type ReceiptSender = oneshot::Sender<Result<Receipt>>;
 
 enum Message {
     Command(ViewerCommand, ReceiptSender),
-    /// What the evaluator found.
+    /// A finding of the evaluator.
     EvaluatorReport(EvaluatorReport),
     /// A query about a cell.
     Look(u32, oneshot::Sender<Option<serde_json::Value>>),

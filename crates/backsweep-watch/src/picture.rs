@@ -142,13 +142,13 @@ fn header(out: &mut String, theme: &Theme, frame: &Frame, width: f64) {
 fn numbers(out: &mut String, theme: &Theme, agent: &AgentFrame, (x, y, width): (f64, f64, f64)) {
     let number =
         |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.1}").replace('-', "−"));
-    let backups = agent.counters.backups() as f64 / agent.steps.max(1) as f64;
+    let work = agent.counters.additions as f64 / agent.steps.max(1) as f64;
     let all = [
         ("Episodes", grouped(agent.episodes)),
         ("Steps", grouped(agent.steps)),
         ("Last return", number(agent.last_return)),
         ("Mean return", number(agent.mean_return)),
-        ("Backups/step", format!("{backups:.1}")),
+        ("Additions/step", format!("{work:.1}")),
         ("Queued", grouped(agent.queue_length as u64)),
     ];
     for (k, (name, value)) in all.iter().enumerate() {

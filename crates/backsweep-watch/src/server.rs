@@ -8,9 +8,11 @@
 
 mod connections;
 mod guard;
+mod packed;
 
 pub use connections::ClientLimits;
 pub use guard::{Guard, TOKEN_HEADER};
+use packed::PackedFrames;
 
 use crate::assets::{ASSETS, PAGE};
 use crate::engine::frame::Frame;
@@ -18,7 +20,7 @@ use crate::engine::{Engine, ViewerCommand};
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
@@ -33,6 +35,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 const MAX_BODY: usize = 64 * 1024;
 /// The time in which a body must have arrived.
 const BODY_TIME: Duration = Duration::from_secs(5);
+/// The event that an idle stream sends.
+const BEAT: &str = "event: beat\ndata:\n\n";
 /// The most viewers at once.
 const MAX_VIEWERS: usize = 64;
 /// An idle stream sends a heartbeat at this interval. The page waits three times as long.
@@ -43,6 +47,7 @@ struct Shared {
     engine: Engine,
     guard: Arc<Guard>,
     viewers: Arc<Semaphore>,
+    packed: Arc<PackedFrames>,
 }
 
 /// Listens on an address; port 0 means any free port. Call it inside the runtime that will serve.
@@ -75,7 +80,12 @@ pub async fn serve(
 }
 
 fn router(engine: Engine, guard: Arc<Guard>) -> Router {
-    let shared = Shared { engine, guard: guard.clone(), viewers: Arc::new(Semaphore::new(MAX_VIEWERS)) };
+    let shared = Shared {
+        engine,
+        guard: guard.clone(),
+        viewers: Arc::new(Semaphore::new(MAX_VIEWERS)),
+        packed: Arc::default(),
+    };
     let mut router = Router::new()
         .route("/", get(page))
         .route("/api/about", get(about))
@@ -129,19 +139,31 @@ async fn values(State(shared): State<Shared>) -> impl IntoResponse {
 }
 
 /// A stream of frames: the scene first, and again whenever it changed.
-async fn frames(State(shared): State<Shared>) -> Response {
+async fn frames(State(shared): State<Shared>, headers: HeaderMap) -> Response {
     let Ok(seat) = shared.viewers.clone().try_acquire_owned() else {
         let line = format!("{MAX_VIEWERS} viewers are watching, which is the limit; close one and reload\n");
         return (StatusCode::SERVICE_UNAVAILABLE, line).into_response();
     };
     let mut frames = shared.engine.frames();
     frames.mark_changed();
-    let viewer = Viewer { frames, session: shared.guard.session().to_owned(), revision: 0, _seat: seat };
+    let packed = packed::is_accepted(&headers).then(|| shared.packed.clone());
+    let is_packed = packed.is_some();
+    let viewer = Viewer {
+        frames,
+        session: shared.guard.session().to_owned(),
+        revision: 0,
+        packed,
+        is_first: true,
+        _seat: seat,
+    };
     let events = futures_util::stream::unfold(viewer, |mut viewer| async move {
         viewer.next().await.map(|event| (Ok::<_, std::convert::Infallible>(event), viewer))
     });
     let mut response = Response::new(Body::from_stream(events));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    if is_packed {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     response
 }
 
@@ -150,6 +172,9 @@ struct Viewer {
     session: String,
     /// The scene that the viewer knows.
     revision: u64,
+    /// The compressed frames, if the viewer takes them, and whether nothing has been sent.
+    packed: Option<Arc<PackedFrames>>,
+    is_first: bool,
     _seat: OwnedSemaphorePermit,
 }
 
@@ -157,17 +182,29 @@ impl Viewer {
     /// The next event; `None` if the engine has ended. A viewer that was busy with the last one gets the latest.
     async fn next(&mut self) -> Option<Bytes> {
         match tokio::time::timeout(HEARTBEAT, self.frames.changed()).await {
-            Err(_) => return Some(Bytes::from_static(b"event: beat\ndata:\n\n")),
+            Err(_) => {
+                return Some(self.part(|packed| packed.map_or(BEAT.into(), |_| packed::pack(BEAT).into())));
+            }
             Ok(changed) => changed.ok()?,
         }
         let frame = self.frames.borrow_and_update().clone();
-        let mut events = String::new();
+        let mut scene = String::new();
         if frame.revision != self.revision {
             self.revision = frame.revision;
-            events = format!("event: scene\ndata: {}\n\n", frame.scene_json(&self.session));
+            scene = format!("event: scene\ndata: {}\n\n", frame.scene_json(&self.session));
         }
-        events += &format!("event: frame\ndata: {}\n\n", frame.text());
-        Some(events.into())
+        let text = || format!("event: frame\ndata: {}\n\n", frame.text());
+        Some(self.part(|packed| match packed {
+            None => (scene + &text()).into(),
+            Some(frames) => [packed::pack(&scene), frames.of(frame.number, text)].concat().into(),
+        }))
+    }
+
+    /// The next part of the body. A compressed one begins with a header.
+    fn part(&mut self, events: impl FnOnce(Option<&PackedFrames>) -> Bytes) -> Bytes {
+        let events = events(self.packed.as_deref());
+        let is_headed = std::mem::take(&mut self.is_first) && self.packed.is_some();
+        if is_headed { [&packed::HEADER[..], &events].concat().into() } else { events }
     }
 }
 

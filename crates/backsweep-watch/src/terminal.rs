@@ -17,7 +17,7 @@ const PICTURE: Duration = Duration::from_millis(66);
 /// The lines of text around a maze.
 const N_LINES: usize = 4;
 
-/// What a terminal can show.
+/// The colors that a terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colors {
     /// No colors: `NO_COLOR` is set, or the output is not a terminal.
@@ -29,7 +29,7 @@ pub enum Colors {
 }
 
 impl Colors {
-    /// What the environment says (<https://no-color.org>).
+    /// Reads the environment (<https://no-color.org>).
     pub fn of_environment() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         if is_set("NO_COLOR") || !can_move() {
@@ -42,7 +42,7 @@ impl Colors {
     }
 }
 
-/// Whether the output is a terminal on which pictures can be redrawn in place.
+/// Returns whether the output is a terminal on which pictures can be redrawn in place.
 pub fn can_move() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
@@ -82,7 +82,7 @@ pub fn print(text: &str) -> bool {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
 }
 
-/// How many columns and rows there are.
+/// Returns the number of columns and rows.
 fn room() -> (usize, usize) {
     terminal_size::terminal_size().map_or((100, 50), |(width, height)| (width.0.into(), height.0.into()))
 }
@@ -131,8 +131,8 @@ pub fn picture(frame: &Frame, colors: Colors, (columns, rows): (usize, usize)) -
         if let Some(problem) = &frame.problem {
             return problem.clone();
         }
-        let backups = agent.counters.backups() as f64 / agent.steps.max(1) as f64;
-        format!("{backups:.1} backups per step, {} queued", agent.queue_length)
+        let work = agent.counters.additions as f64 / agent.steps.max(1) as f64;
+        format!("{work:.1} additions per step, {} queued", agent.queue_length)
     });
     Ok(text)
 }

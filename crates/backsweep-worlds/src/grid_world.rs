@@ -29,7 +29,7 @@ pub const MAX_ACTIONS: usize = 4;
 const MAX_REWARD: f64 = 1e9;
 
 /// The kind of a painted cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Brush {
     /// A wall, or a free cell if there is a wall.
@@ -42,6 +42,8 @@ pub enum Brush {
     Start,
     /// The goal; the old one becomes free.
     Goal,
+    /// A free cell with its own reward for landing on it.
+    Reward(f64),
 }
 
 /// A grid with its rules.
@@ -141,36 +143,59 @@ impl GridWorld {
     /// The world with one cell painted.
     ///
     /// # Errors
-    /// If there is no such cell, or no start or no goal would be left. The world is then unchanged.
+    /// If there is no such cell, no start or no goal would be left, a reward is out of range, or too many rewards differ. The
+    /// world is then unchanged.
     pub fn painted(&self, state: State, brush: Brush) -> Result<Self> {
         let n_cells = self.n_states();
         if state.index() >= n_cells {
             return Err(Error::Painting(format!("no cell {}; expected 0 to {}", state.0, n_cells - 1)));
         }
         let (row, column) = (state.index() / self.n_columns(), state.index() % self.n_columns());
-        let mut rows = self.rows.clone();
+        let (mut rows, mut legend) = (self.rows.clone(), self.legend.clone());
         let character = match brush {
             Brush::Toggle if rows[row][column] == '#' => '.',
             Brush::Toggle | Brush::Wall => '#',
             Brush::Free => '.',
             Brush::Start => 'S',
             Brush::Goal => 'G',
+            Brush::Reward(reward) => self.sign_of_reward(reward, &mut legend)?,
         };
         if matches!(brush, Brush::Start | Brush::Goal) {
             rows.iter_mut().flatten().filter(|c| **c == character).for_each(|c| *c = '.');
         }
         rows[row][column] = character;
-        self.with_rows(rows)
+        self.with_rows(rows, &legend)
+    }
+
+    /// The character of cells with this reward. A new one gets a line in the legend.
+    fn sign_of_reward(&self, reward: f64, legend: &mut Vec<String>) -> Result<char> {
+        let has_reward = |line: &&String| {
+            let number = line.split_once('=').map(|(_, number)| number.trim());
+            let is_special = line.starts_with(['S', 'G']);
+            !is_special && number.and_then(|number| number.parse().ok()) == Some(reward)
+        };
+        if let Some(sign) = legend.iter().find(has_reward).and_then(|line| line.trim_start().chars().next()) {
+            return Ok(sign);
+        }
+        let is_free = |sign: &char| {
+            !self.rows.iter().flatten().any(|used| used == sign)
+                && !legend.iter().any(|line| line.trim_start().starts_with(*sign))
+        };
+        let sign = ('a'..='z').find(is_free);
+        let sign =
+            sign.ok_or_else(|| Error::Painting("26 different rewards; expected at most that many".into()))?;
+        legend.push(format!("{sign} = {reward}"));
+        Ok(sign)
     }
 
     /// The world with other rows. Anything far from every difference is not recomputed.
-    fn with_rows(&self, rows: Vec<Vec<char>>) -> Result<Self> {
+    fn with_rows(&self, rows: Vec<Vec<char>>, legend: &[String]) -> Result<Self> {
         // A character that no longer occurs loses its line in the legend, as in any maze.
         let is_used = |line: &&String| {
             let character = line.trim_start().chars().next();
             rows.iter().flatten().any(|c| Some(*c) == character)
         };
-        let legend: Vec<String> = self.legend.iter().filter(is_used).cloned().collect();
+        let legend: Vec<String> = legend.iter().filter(is_used).cloned().collect();
         self.repainted(rows, legend)
     }
 

@@ -49,6 +49,32 @@ fn a_port_in_use_is_reported_with_the_next_free_one() {
     panic!("the next free port was never named: {found}");
 }
 
+/// The port of a page that was started with these arguments.
+fn port_of(arguments: &[&str]) -> u16 {
+    let mut child = watch(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap()
+}
+
+#[test]
+fn the_page_is_at_the_same_port_unless_that_is_in_use() {
+    // Other tests start pages too.
+    let finds = |free: bool| {
+        (0..40).any(|_| {
+            let taken = TcpListener::bind("127.0.0.1:8213");
+            let _held = taken.ok().filter(|_| !free);
+            let port = port_of(&["--paused"]);
+            if free { port == 8213 } else { (8214..8245).contains(&port) }
+        })
+    };
+    assert!(finds(true), "8213 is the page's port");
+    assert!(finds(false), "the next free one takes its place");
+    assert!(!(8213..8245).contains(&port_of(&["--paused", "--port", "0"])), "0 is any free port");
+}
+
 #[test]
 fn faulty_arguments_are_one_line() {
     let maze = scratch("faulty-maze.txt");
@@ -72,7 +98,7 @@ fn faulty_arguments_are_one_line() {
         "--after 5: the page has no end; use --after with --terminal, --record or --export",
     );
     refused(
-        &["--export", "race.html", "--race", "value_iteration", "--equal", "backups"],
+        &["--export", "race.html", "--race", "value_iteration", "--equal", "work"],
         "--equal: a race that is not live runs on equal steps",
     );
     refused(&["--speed", "warp"], "--speed warp: expected steps per second");

@@ -138,6 +138,7 @@ impl<V: Variant> Sweeping<V> {
             return self.recompute(model, pair);
         };
         self.values.put(model, pair, q);
+        self.counters.additions += 1;
         self.requeue(model, pair); // l.11, 12
         if let Some((next, _)) = change.next {
             self.values.prefetch_values(model, next);
@@ -206,6 +207,7 @@ impl<V: Variant> Sweeping<V> {
             variant.requeue(values, queue, settings.threshold, model, touched.slots(n)); // l.22
             n_blocks -= most;
         }
+        self.counters.additions += predecessors.n_taken() as u64;
         (predecessors.n_taken(), predecessors.cursor())
     }
 
@@ -266,6 +268,7 @@ impl<V: Variant> Sweeping<V> {
             for (pair, weight, _) in lanes.filled() {
                 if RefreshSchedule::is_too_long(model, pair, limit) {
                     self.values.small_backup(pair, weight, delta_v);
+                    self.counters.additions += 1;
                     self.requeue(model, pair);
                     cost += 1;
                 } else {
@@ -282,7 +285,10 @@ impl<V: Variant> Sweeping<V> {
     fn recompute(&mut self, model: &Model, pair: Pair) {
         let successors =
             model.successors(pair).map(|next| (next.weight, self.value_in_use(next.state, next.arc)));
-        let q = self.values.full_backup_with_bonus(model, pair, successors);
+        let mut n_added = 0;
+        let counted = successors.inspect(|_| n_added += 1);
+        let q = self.values.full_backup_with_bonus(model, pair, counted);
+        self.counters.additions += n_added;
         self.values.put(model, pair, q);
         self.requeue(model, pair);
     }

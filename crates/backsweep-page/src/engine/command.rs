@@ -1,4 +1,4 @@
-//! What viewers can tell the engine, and what they are told.
+//! Commands of viewers to the engine, and its answers.
 
 use crate::scene::Scene;
 use backsweep_worlds::grid_world::Brush;
@@ -15,12 +15,12 @@ pub enum ViewerCommand {
     Pause {},
     /// Stop, then take this many steps.
     Step {
-        /// How many.
+        /// The number of steps.
         count: u64,
     },
     /// Stop, then do this many update cycles.
     Cycle {
-        /// How many.
+        /// The number of cycles.
         count: u64,
     },
     /// Forget what was learned and restart with the same seed. The world stays as painted.
@@ -29,7 +29,7 @@ pub enum ViewerCommand {
     Scene {
         /// All of it.
         scene: Box<Scene>,
-        /// Whether to restart if anything differs, even where agents could continue, as for a shared scene.
+        /// Restart if anything differs, even where agents could continue, as for a shared scene.
         #[serde(default)]
         restart: bool,
     },
@@ -43,7 +43,7 @@ pub enum ViewerCommand {
     Paint {
         /// The cell's number, row by row.
         cell: u32,
-        /// What it becomes.
+        /// The brush that paints it.
         brush: Brush,
         /// Changes of one stroke (a number other than 0) are undone together.
         #[serde(default)]
@@ -51,14 +51,14 @@ pub enum ViewerCommand {
     },
     /// Change the world where it hurts; the agents have to find out.
     Break {
-        /// How.
+        /// The kind of change.
         what: Break,
     },
     /// Undo the last change to the world. What was learned meanwhile stays.
     Undo {},
 }
 
-/// How the world is broken.
+/// A way to break the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Break {

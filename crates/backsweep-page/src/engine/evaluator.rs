@@ -10,15 +10,16 @@ use crate::error::Result;
 use backsweep::Settings;
 use backsweep::explore::EpsilonGreedy;
 use backsweep_worlds::grid_world::{GridWorld, Truth};
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How far below the optimum the lines lie, as a share of it: the near one, and the finish.
+/// The distance of the lines from the optimum, as a share of it: the near one, and the finish.
 const MARGINS: [f64; 2] = [0.05, 0.01];
 /// A policy's value is exact to this share of the last margin.
 const PRECISION: f64 = 0.05;
 /// A gap is shown to two digits.
 const DIGITS: f64 = 0.01;
+/// Consecutive checks that are judged by the last of them, unless that is within a line.
+const BLOCK: usize = 4;
 
 /// A world to evaluate policies in. Each has its own number; policies submitted for an earlier one no longer count.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub struct EvaluationProblem {
 }
 
 /// A policy of one agent: the actions of each cell that it recommends, as bits; 0 for all.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SubmittedPolicy {
     /// The problem it is for.
     pub problem: u64,
@@ -55,10 +56,10 @@ pub enum EvaluatorReport {
     Optimum {
         /// The problem's number.
         problem: u64,
-        /// What was found.
+        /// The finding.
         optimum: Option<Optimum>,
     },
-    /// The first policy of an agent within 5 % of the optimum, or within 1 % if it is the finish.
+    /// The first policy of an agent within 5 % of the optimum, or within 1 % if it is the finish. The 5 % come first.
     Reached {
         /// The problem's number.
         problem: u64,
@@ -68,12 +69,12 @@ pub enum EvaluatorReport {
         agent: usize,
         /// The work done for it.
         stamp: WorkDone,
-        /// Whether it is within 1 %.
+        /// True if it is within 1 %.
         is_finish: bool,
     },
 }
 
-/// What the evaluator is to do.
+/// A task for the evaluator.
 #[derive(Debug)]
 pub enum EvaluatorTask {
     /// Judge in another world from now on.
@@ -91,7 +92,7 @@ type LatestGap = (u64, u64, f64);
 pub(super) struct Gaps(Arc<Mutex<[Option<LatestGap>; 2]>>);
 
 impl Gaps {
-    /// How far below the optimum the newest policy of an agent was, if it was judged in this problem and life.
+    /// Returns how far below the optimum the newest policy of an agent was, if it was judged in this problem and life.
     pub fn of(&self, problem: u64, life: u64, agent: usize) -> Option<f64> {
         let gaps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (judged, of, gap) = (*gaps.get(agent)?)?;
@@ -106,52 +107,139 @@ impl Gaps {
     }
 }
 
-/// Judges, one task at a time.
+/// Judges policies, one at a time: the newest of each agent first, so that the gap is the current one. Then it looks for the
+/// first policy within each line, by bisection in blocks of consecutive checks.
+///
+/// A block is judged by its last policy, whatever the speed, so a policy that was within a line for fewer checks than a block
+/// has may be missed.
 pub struct Evaluator {
     case: Option<OpenProblem>,
-    waiting: VecDeque<EvaluatorTask>,
+    next: Option<EvaluationProblem>,
+    /// The newest policy of each agent whose gap is not yet known.
+    newest: [Option<SubmittedPolicy>; 2],
+    courses: [Course; 2],
     gaps: Gaps,
+}
+
+/// The checks of one agent among which a crossing may be.
+#[derive(Default)]
+struct Course {
+    life: u64,
+    /// Policies in the order of submission, each with what it loses once that is known.
+    block: Vec<(SubmittedPolicy, Option<f64>)>,
+    /// The number of lines that have been reached.
+    n_reached: usize,
+}
+
+/// The next step of a search in a block.
+enum Search {
+    /// Judge this policy.
+    Judge(usize),
+    /// This policy is the first within the line.
+    Crossed(usize),
+    /// None is within the line.
+    Outside,
+}
+
+impl Course {
+    /// Adds a policy. A restart begins a new course.
+    fn add(&mut self, entry: SubmittedPolicy) {
+        if entry.life != self.life {
+            *self = Self { life: entry.life, ..Self::default() };
+        }
+        if self.n_reached < MARGINS.len() {
+            self.block.push((entry, None));
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.block.len() >= BLOCK
+    }
+
+    /// The next step of the bisection of the first block at a line.
+    fn search(&self, margin: f64) -> Search {
+        let (mut low, mut high) = (0, BLOCK - 1);
+        match self.block[high].1 {
+            None => return Search::Judge(high),
+            Some(lost) if lost > margin => return Search::Outside,
+            Some(_) => {}
+        }
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.block[middle].1 {
+                None => return Search::Judge(middle),
+                Some(lost) if lost <= margin => high = middle,
+                Some(_) => low = middle + 1,
+            }
+        }
+        Search::Crossed(high)
+    }
 }
 
 impl Evaluator {
     pub(super) fn new(gaps: Gaps) -> Self {
-        Self { case: None, waiting: VecDeque::new(), gaps }
+        Self { case: None, next: None, newest: [None, None], courses: Default::default(), gaps }
     }
 
     /// Adds a task. A later problem supersedes all earlier tasks: drawing a wall changes the world many times per second.
     pub fn add(&mut self, task: EvaluatorTask) {
-        if matches!(task, EvaluatorTask::Problem(_)) {
-            self.waiting.clear();
-        }
-        self.waiting.push_back(task);
-    }
-
-    /// Whether nothing is to be done.
-    pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
-    /// Does the next task. The newest policy comes first, so that the gap is that of now; then the others in the order of
-    /// submission, so that the first policy within a line is found whatever the speed.
-    pub fn work(&mut self) -> Option<EvaluatorReport> {
-        if let (Some(case), true) = (&mut self.case, self.waiting.len() > 2)
-            && let Some(EvaluatorTask::Policy(newest)) = self.waiting.back()
-            && newest.problem == case.problem.number
-            && case.noted != Some((newest.life, newest.agent, newest.stamp))
-        {
-            case.note_gap(newest, &self.gaps);
-        }
-        match self.waiting.pop_front()? {
+        match task {
             EvaluatorTask::Problem(problem) => {
-                let number = problem.number;
-                let opened = open(problem).ok();
-                let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
-                self.case = opened.map(|(_, case)| case);
-                Some(EvaluatorReport::Optimum { problem: number, optimum })
+                self.next = Some(problem);
+                self.newest = [None, None];
+                self.courses = Default::default();
             }
             EvaluatorTask::Policy(entry) => {
-                let is_newest = self.waiting.is_empty();
-                self.case.as_mut()?.evaluate(&entry, &self.gaps, is_newest)
+                let latest = self.next.as_ref().or(self.case.as_ref().map(|case| &case.problem));
+                let is_current = latest.is_some_and(|problem| problem.number == entry.problem);
+                if let (true, Some(course)) = (is_current, self.courses.get_mut(entry.agent)) {
+                    self.newest[entry.agent] = Some(entry.clone());
+                    course.add(entry);
+                }
+            }
+        }
+    }
+
+    /// Returns whether nothing is to be done.
+    pub fn is_idle(&self) -> bool {
+        let is_waiting = self.newest.iter().any(Option::is_some) || self.courses.iter().any(Course::is_ready);
+        self.next.is_none() && !(is_waiting && self.case.is_some())
+    }
+
+    /// Opens a problem or judges a policy.
+    pub fn work(&mut self) -> Option<EvaluatorReport> {
+        if let Some(problem) = self.next.take() {
+            let number = problem.number;
+            let opened = open(problem).ok();
+            let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
+            self.case = opened.map(|(_, case)| case);
+            return Some(EvaluatorReport::Optimum { problem: number, optimum });
+        }
+        let case = self.case.as_mut()?;
+        if let Some(entry) = self.newest.iter_mut().find_map(Option::take) {
+            self.gaps.note(&entry, case.lost(&entry.policy, Some(DIGITS)));
+            return None;
+        }
+        let (agent, course) = self.courses.iter_mut().enumerate().find(|(_, course)| course.is_ready())?;
+        let line = course.n_reached;
+        match course.search(case.margins[line]) {
+            Search::Judge(at) => {
+                let entry = &mut course.block[at];
+                entry.1 = Some(case.lost(&entry.0.policy, None));
+                None
+            }
+            Search::Outside => {
+                course.block.drain(..BLOCK);
+                None
+            }
+            Search::Crossed(at) => {
+                course.n_reached += 1;
+                let is_finish = course.n_reached == MARGINS.len();
+                let (problem, life, stamp) = (case.problem.number, course.life, course.block[at].0.stamp);
+                if is_finish {
+                    course.block.clear();
+                }
+                Some(EvaluatorReport::Reached { problem, life, agent, stamp, is_finish })
             }
         }
     }
@@ -166,10 +254,6 @@ struct OpenProblem {
     tolerance: f64,
     /// The values of the last policy, a good starting point for the next.
     values: Vec<f64>,
-    /// The policy whose gap was noted last.
-    noted: Option<(u64, usize, WorkDone)>,
-    /// The life, the agent and the number of a line, for every agent that has reached it.
-    has_reached: Vec<(u64, usize, usize)>,
 }
 
 fn open(problem: EvaluationProblem) -> Result<(Optimum, OpenProblem)> {
@@ -179,44 +263,12 @@ fn open(problem: EvaluationProblem) -> Result<(Optimum, OpenProblem)> {
     let margins = MARGINS.map(|share| share * best.abs());
     let tolerance = (PRECISION * margins[1] * (1.0 - problem.settings.discount)).max(1e-9);
     let values = vec![0.0; truth.model.n_states()];
-    let open = OpenProblem {
-        best,
-        margins,
-        truth,
-        tolerance,
-        values,
-        noted: None,
-        has_reached: Vec::new(),
-        problem,
-    };
+    let open = OpenProblem { best, margins, truth, tolerance, values, problem };
     Ok((Optimum { best, exploring }, open))
 }
 
 impl OpenProblem {
-    /// Notes how far a policy is below the optimum.
-    fn note_gap(&mut self, entry: &SubmittedPolicy, gaps: &Gaps) -> f64 {
-        let lost = self.lost(&entry.policy, Some(DIGITS));
-        self.noted = Some((entry.life, entry.agent, entry.stamp));
-        gaps.note(entry, lost);
-        lost
-    }
-
-    /// The line that a policy is the first of its agent to reach; the finish if it reaches both.
-    fn evaluate(&mut self, entry: &SubmittedPolicy, gaps: &Gaps, is_newest: bool) -> Option<EvaluatorReport> {
-        let &SubmittedPolicy { problem, life, agent, stamp, .. } = entry;
-        if problem != self.problem.number || self.has_reached.contains(&(life, agent, 1)) {
-            return None;
-        }
-        let lost = if is_newest { self.note_gap(entry, gaps) } else { self.lost(&entry.policy, None) };
-        let line = self.margins.iter().rposition(|&margin| lost <= margin)?;
-        if self.has_reached.contains(&(life, agent, line)) {
-            return None;
-        }
-        self.has_reached.push((life, agent, line));
-        Some(EvaluatorReport::Reached { problem, life, agent, stamp, is_finish: line == 1 })
-    }
-
-    /// How far a policy is below the optimum: exactly enough to say on which side of each line it is and, if wanted, to
+    /// Returns how far a policy is below the optimum: exactly enough to say on which side of each line it is and, if wanted, to
     /// this share of itself.
     fn lost(&mut self, policy: &[u8], share: Option<f64>) -> f64 {
         let best = self.best;

@@ -1,11 +1,11 @@
-//! What is visible at one moment, and how it is sent.
+//! The visible state at one moment, and its form when sent.
 
 use super::history::History;
 use super::report::{CycleReport, Queued, most_urgent};
 use super::time_to_optimum::{Figure3Run, Trial};
 use crate::scene::Scene;
-use backsweep::PlannerKind;
 use backsweep::planner::Counters;
+use backsweep::{PlannerKind, Transition};
 use backsweep_worlds::grid_world::{GridWorld, MAX_ACTIONS};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,24 +13,24 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 
-/// What is visible of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, with 0 beyond the
+/// The visible state of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, with 0 beyond the
 /// cell's own actions.
 #[derive(Clone, Debug)]
 pub struct AgentFrame {
     /// The planner.
     pub planner: PlannerKind,
-    /// How it explores, for a reader.
+    /// The way it explores, for a reader.
     pub exploration: String,
     /// V of each cell.
     pub values: Vec<f64>,
     /// Q of each pair.
     pub q: Vec<f64>,
-    /// How often each pair was tried.
+    /// The number of times each pair was tried.
     pub visits: Vec<u64>,
     /// The directions of the actions of each cell that seem best, as bits of [`EIGHT_DIRECTIONS`](backsweep_worlds::grid_world::EIGHT_DIRECTIONS); 0 if all seem
     /// equally good.
     pub best: Vec<u8>,
-    /// Whether all actions of a cell have been tried often enough to be trusted.
+    /// For each cell, whether all of its actions have been tried often enough to be trusted.
     pub known: Vec<bool>,
     /// The priority of each cell on the queue, 0 if it is not queued.
     pub priorities: Vec<f64>,
@@ -40,6 +40,8 @@ pub struct AgentFrame {
     pub position: u32,
     /// The last cells, oldest first.
     pub trail: Vec<u32>,
+    /// The last step, if one was taken.
+    pub last_step: Option<Transition>,
     /// Steps taken.
     pub steps: u64,
     /// Episodes that ended.
@@ -48,16 +50,16 @@ pub struct AgentFrame {
     pub last_return: Option<f64>,
     /// The mean of all of them.
     pub mean_return: Option<f64>,
-    /// What the planner did.
+    /// The counters of the planner.
     pub counters: Counters,
-    /// How many elements are queued.
+    /// The number of queued elements.
     pub queue_length: usize,
     /// Its current speed.
     pub steps_per_second: f64,
     /// The return of every episode.
     pub returns: History,
-    /// Backups in every step.
-    pub backups: History,
+    /// Additions of the planner in every step.
+    pub work: History,
 }
 
 impl AgentFrame {
@@ -68,7 +70,7 @@ impl AgentFrame {
         (low, known().fold(f64::NEG_INFINITY, f64::max).max(low))
     }
 
-    /// Where the value of a cell lies in the [span](Self::span), from 0 to 1.
+    /// Returns where the value of a cell lies in the [span](Self::span), from 0 to 1.
     pub fn share(&self, cell: usize, (low, high): (f64, f64)) -> f64 {
         ((self.values[cell] - low) / if high > low { high - low } else { 1.0 }).clamp(0.0, 1.0)
     }
@@ -88,7 +90,7 @@ pub struct RunResults {
     runs: Vec<Figure3Run>,
 }
 
-/// How many results of a kind are kept.
+/// The number of results of a kind that are kept.
 const KEPT: usize = 60;
 
 impl RunResults {
@@ -110,7 +112,7 @@ impl RunResults {
     }
 }
 
-/// What can be earned in a world, from the start.
+/// The returns that can be earned in a world, from the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimum {
     /// By the best policy.
@@ -119,7 +121,7 @@ pub struct Optimum {
     pub exploring: f64,
 }
 
-/// What is visible at one moment.
+/// The visible state at one moment.
 #[derive(Debug)]
 pub struct Frame {
     /// Counts frames.
@@ -132,37 +134,42 @@ pub struct Frame {
     pub scene: Arc<Scene>,
     /// The world, as it is now.
     pub world: Arc<GridWorld>,
-    /// Whether it runs continuously.
+    /// True if it runs continuously.
     pub running: bool,
-    /// Whether requested steps or cycles are still in progress.
+    /// True if requested steps or cycles are still in progress.
     pub busy: bool,
-    /// Whether any command has been carried out since the engine started.
+    /// True if any command has been carried out since the engine started.
     pub touched: bool,
-    /// Whether the agents have only taken steps since they started: their number then tells all.
+    /// True if the agents have only taken steps since they started: their number then tells all.
     pub is_undisturbed: bool,
-    /// Why it stopped, if it could not continue.
+    /// The reason why it stopped, if it could not continue.
     pub problem: Option<String>,
-    /// What the best policy is worth in this world, and what it is worth while it takes random actions with the scene's ε;
+    /// The value of the best policy in this world, and its value with the random actions with the scene's ε;
     /// `None` while it is being computed.
     pub optimum: Option<Optimum>,
-    /// Whether there is no path from the start to the goal.
+    /// True if there is no path from the start to the goal.
     pub is_closed: bool,
-    /// Whether a change to the world can be undone.
+    /// True if a change to the world can be undone.
     pub can_undo: bool,
-    /// How far each agent is from the finish line, as it is sent.
+    /// The way of each agent to the finish line, as it is sent.
     pub to_optimum: Vec<serde_json::Value>,
     /// Results of runs.
     pub results: Arc<RunResults>,
     /// One agent, or two in a race.
     pub agents: Vec<AgentFrame>,
-    /// What the last single cycle did, one for each agent, until something else happens.
+    /// The effect of the last single cycle, one for each agent, until something else happens.
     pub cycles: Vec<CycleReport>,
     /// The frame as it is sent, encoded at the first request.
     pub text: OnceLock<String>,
 }
 
-/// The bytes of one cell in a frame: V in two, flags, best directions, priority, change.
+/// The bytes of one cell in a frame: V in two, flags, best directions, priority, change. All cells' first bytes come first, then
+/// all second ones and so on: alike bytes side by side compress to two thirds.
 const CELL_BYTES: usize = 6;
+/// A world with more cells is large: it has fewer frames per second, and fewer levels of V, priority and change.
+pub(super) const MAX_CELLS_IN_FULL: usize = 2500;
+/// The bits of priority and of change that are kept in a large world. Of V the upper byte is: there are 256 colors.
+const KEPT_BITS: u8 = 0xf0;
 /// The range over which levels of priority and change are distinguished: four and two orders of magnitude.
 const PRIORITIES: (f64, f64) = (1e-4, 1.0);
 const CHANGES: (f64, f64) = (1e-2, 1.0);
@@ -202,7 +209,7 @@ impl Frame {
     }
 }
 
-/// Where a positive number lies between `low` and `high` on a logarithmic scale, as 1 to 255; 0 for 0.
+/// Returns where a positive number lies between `low` and `high` on a logarithmic scale, as 1 to 255; 0 for 0.
 fn level(number: f64, low: f64, high: f64) -> u8 {
     if number <= 0.0 {
         return 0;
@@ -212,8 +219,11 @@ fn level(number: f64, low: f64, high: f64) -> u8 {
 }
 
 fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> Value {
-    let mut cells = Vec::with_capacity(CELL_BYTES * agent.values.len());
-    for i in 0..agent.values.len() {
+    let n_cells = agent.values.len();
+    let is_large = n_cells > MAX_CELLS_IN_FULL;
+    let kept = if is_large { KEPT_BITS } else { u8::MAX };
+    let mut cells = vec![0; CELL_BYTES * n_cells];
+    for i in 0..n_cells {
         let row = MAX_ACTIONS * i..MAX_ACTIONS * (i + 1);
         let v = (65535.0 * agent.share(i, (low, high))) as u16;
         let mut flags = 0;
@@ -226,17 +236,27 @@ fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> Value {
         let [upper, lower] = v.to_be_bytes();
         let priority = level(agent.priorities[i], PRIORITIES.0, PRIORITIES.1);
         let change = level(agent.changes[i], CHANGES.0, CHANGES.1);
-        cells.extend([upper, lower, flags, agent.best[i], priority, change]);
+        // What is on the queue, or has changed, stays so.
+        let coarse = |level: u8| if level == 0 { 0 } else { level & kept | 1 & !kept };
+        let lower = if is_large { 0 } else { lower };
+        let bytes = [upper, lower, flags, agent.best[i], coarse(priority), coarse(change)];
+        bytes.into_iter().enumerate().for_each(|(k, byte)| cells[k * n_cells + i] = byte);
     }
     let urgent = most_urgent(agent.priorities.iter().copied());
     json!({
         "planner": agent.planner.name(), "explores": agent.exploration, "cells": STANDARD.encode(cells), "low": low, "high": high,
-        "position": agent.position, "trail": agent.trail,
+        "position": agent.position, "trail": agent.trail, "step": agent.last_step.map(|step| flat(&step)),
         "steps": agent.steps, "episodes": agent.episodes, "last": agent.last_return, "mean": agent.mean_return,
-        "cycles": agent.counters.cycles, "backups": agent.counters.backups(), "idle": agent.counters.idle_pops,
+        "cycles": agent.counters.cycles, "additions": agent.counters.additions, "idle": agent.counters.idle_pops,
         "queue": agent.queue_length, "urgent": urgent.iter().map(Queued::json).collect::<Vec<_>>(), "speed": agent.steps_per_second.round(),
-        "returns": curve(&agent.returns), "work": curve(&agent.backups),
+        "returns": curve(&agent.returns), "work": curve(&agent.work),
     })
+}
+
+/// A step as cell, action, next cell (−1 at the end of an episode) and reward.
+pub(super) fn flat(step: &Transition) -> [Value; 4] {
+    let next = step.next.state().map_or(-1, |state| i64::from(state.0));
+    [json!(step.state.0), json!(step.action.0), json!(next), json!(step.reward)]
 }
 
 /// A curve as numbers of 32 bits, low byte first.
@@ -245,7 +265,7 @@ fn curve(history: &History) -> Value {
     json!({ "stride": history.stride(), "means": STANDARD.encode(bytes) })
 }
 
-/// What the page must know about a world besides its text: where actions point, its unpainted text, and whether it has
+/// Everything about a world that its text does not say: where actions point, its unpainted text, and whether it has
 /// episodes.
 pub(super) fn layout_json(world: &GridWorld) -> Value {
     let pointers = world.pointers();

@@ -8,7 +8,7 @@ pub const MAX_POINTS: usize = 256;
 pub struct History {
     /// The mean of each full interval.
     means: Vec<f32>,
-    /// How many numbers an interval holds.
+    /// The size of an interval.
     stride: u64,
     /// The sum and count of the interval not yet full.
     sum: f64,
@@ -45,7 +45,7 @@ impl History {
         &self.means
     }
 
-    /// How many numbers each mean covers.
+    /// Returns how many numbers each mean covers.
     pub fn stride(&self) -> u64 {
         self.stride
     }

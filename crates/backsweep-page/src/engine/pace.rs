@@ -1,4 +1,4 @@
-//! How many steps are due: a count against a clock that is passed in.
+//! The number of steps that are due: a count against a clock that is passed in.
 
 use std::time::Duration;
 

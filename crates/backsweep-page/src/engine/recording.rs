@@ -3,7 +3,7 @@
 //! A recording is frames as they are sent to a live page, and between them what is needed to look into a cell. It is data:
 //! the page draws it with the same code as a live run.
 
-use super::frame::{Frame, Optimum, layout_json};
+use super::frame::{Frame, Optimum, flat, layout_json};
 use super::report::CycleReport;
 use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
@@ -28,11 +28,11 @@ const STEPS_SHOWN: u64 = 2;
 pub struct Recorder {
     scene: Arc<Scene>,
     world: Arc<GridWorld>,
-    /// Whether the world has changed since the last frame.
+    /// True if the world has changed since the last frame.
     has_changed: bool,
     optimum: Optimum,
     agents: Vec<WatchedAgent>,
-    /// What each agent has seen since the last frame.
+    /// The observations of each agent since the last frame.
     seen: Vec<Vec<Transition>>,
     /// Q and the values relied on in the last frame.
     last: Vec<(Vec<f64>, Vec<f64>)>,
@@ -124,12 +124,12 @@ impl Recorder {
         &self.reports
     }
 
-    /// Whether every agent has finished this many episodes.
+    /// Returns whether every agent has finished this many episodes.
     pub fn has_finished(&self, episodes: u64) -> bool {
         self.agents.iter().all(|agent| agent.episodes() >= episodes)
     }
 
-    /// What is seen now.
+    /// Returns a frame of the current state.
     pub fn frame(&mut self) -> Frame {
         Frame {
             number: self.frames.len() as u64 + 1,
@@ -170,7 +170,7 @@ impl Recorder {
         self.frames.push(json);
     }
 
-    /// How many frames there are.
+    /// Returns the number of frames.
     pub fn n_frames(&self) -> usize {
         self.frames.len()
     }
@@ -179,12 +179,6 @@ impl Recorder {
     pub fn json(self) -> Value {
         json!({ "scene": &*self.scene, "layout": layout_json(&self.world), "frames": self.frames })
     }
-}
-
-/// A step as cell, action, next cell (−1 at the end of an episode) and reward.
-fn flat(step: &Transition) -> [Value; 4] {
-    let next = step.next.state().map_or(-1, |state| i64::from(state.0));
-    [json!(step.state.0), json!(step.action.0), json!(next), json!(step.reward)]
 }
 
 /// The numbers that changed, as alternating index and number, in 32-bit precision.

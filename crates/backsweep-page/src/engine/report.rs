@@ -1,13 +1,13 @@
-//! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
+//! The effect of one update cycle, the queue, and the making of a Q: for drawing and for text.
 
 use backsweep::explore::Explore;
 use backsweep::planner::{Model, Pair, Planner};
 use backsweep::report::ActionExplanation;
-use backsweep::{Action, Agent, PlannerKind, State};
+use backsweep::{Action, Agent, State};
 use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 
-/// How many of the most urgent cells are listed.
+/// The number of the most urgent cells that are listed.
 pub const LISTED: usize = 12;
 
 /// A Q that a cycle changed.
@@ -37,7 +37,7 @@ impl Queued {
     }
 }
 
-/// What one update cycle did.
+/// The effect of one update cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CycleReport {
     /// The state that was taken off the queue; `None` if there was none, or the planner has no queue.
@@ -50,11 +50,11 @@ pub struct CycleReport {
     pub backups: Vec<BackedUp>,
     /// The most urgent cells before the cycle, and after it.
     pub queue: (Vec<Queued>, Vec<Queued>),
-    /// How many products P̂·V were added: one per small backup, one per outcome in a full backup.
+    /// The number of terms P̂·V that were added up: one per small backup, one per outcome in a full backup.
     pub additions: u64,
-    /// How many it would have taken to recompute each of the changed Q from all its outcomes.
+    /// The number it would have taken to recompute each of the changed Q from all its outcomes.
     pub additions_in_full: u64,
-    /// How many steps the agent took first, because there was nothing to do.
+    /// The number of steps that the agent took first, because there was nothing to do.
     pub waited: u64,
 }
 
@@ -80,7 +80,7 @@ impl CycleReport {
 }
 
 /// Does one update cycle and reports it.
-pub fn observed_cycle(agent: &mut Agent, kind: PlannerKind) -> CycleReport {
+pub fn observed_cycle(agent: &mut Agent) -> CycleReport {
     let popped = agent.acting_planner().queue().and_then(|queue| queue.next_state(agent.model()));
     let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(agent, state));
     let before = (action_values(agent), relied_on(agent, popped), listed(agent));
@@ -101,27 +101,15 @@ pub fn observed_cycle(agent: &mut Agent, kind: PlannerKind) -> CycleReport {
         pair.map_or(0, |pair| agent.model().n_successors(pair) as u64)
     };
     let additions_in_full = backups.iter().map(outcomes).sum();
-    let full =
-        if after.full_backups > counted.full_backups { outcomes_backed_up(agent, kind, popped) } else { 0 };
     CycleReport {
         popped: popped.map(|state| state.0),
         relied_on: (before.1, relied_on(agent, popped)),
         predecessors,
         backups,
         queue: (before.2, listed(agent)),
-        additions: after.small_backups - counted.small_backups + full,
+        additions: after.additions - counted.additions,
         additions_in_full,
         waited: 0,
-    }
-}
-
-/// How many outcomes a full backup of a state adds up, over all its actions. A sweep of value iteration backs up every state.
-fn outcomes_backed_up(agent: &Agent, kind: PlannerKind, popped: Option<State>) -> u64 {
-    let model = agent.model();
-    let of = |state: State| model.pairs(state).map(|pair| model.n_successors(pair) as u64).sum::<u64>();
-    match popped {
-        Some(state) if kind != backsweep_baselines::VALUE_ITERATION => of(state),
-        _ => model.states().map(of).sum(),
     }
 }
 

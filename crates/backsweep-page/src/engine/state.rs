@@ -5,7 +5,7 @@ mod race;
 
 use super::command::Receipt;
 use super::evaluator::{Evaluator, EvaluatorTask, Gaps};
-use super::frame::{Frame, Optimum, RunResults};
+use super::frame::{Frame, MAX_CELLS_IN_FULL, Optimum, RunResults};
 use super::pace::Pace;
 use super::report::CycleReport;
 use super::time_to_optimum::{Cause, TimeToOptimum};
@@ -19,16 +19,17 @@ use std::time::Duration;
 /// The time since some moment; it never runs backwards.
 pub type Clock = fn() -> Duration;
 
-/// The time between two frames.
+/// The time between two frames, and between two of a large world.
 const FRAME_INTERVAL: Duration = Duration::from_millis(16);
-/// How long the engine works before it checks for commands.
+const LARGE_FRAME_INTERVAL: Duration = Duration::from_millis(33);
+/// The time the engine works before it checks for commands.
 const WORK_SLICE: Duration = Duration::from_millis(4);
-/// The work between two readings of the clock, in steps, cycles and backups: less than a millisecond.
+/// The work between two readings of the clock, in steps, cycles and additions: less than a millisecond.
 const WORK_PER_CLOCK_READ: u64 = 4096;
 /// Steps and cycles that take longer than this are answered while still in progress. A pause waits this long for the end of
 /// the current step; the rest of it is done when the engine runs again.
 const ANSWER_WITHIN: Duration = Duration::from_millis(25);
-/// How many steps a cycle waits for something to do.
+/// The most steps for which a cycle waits for something to do.
 const MAX_STEPS_WAITED: u64 = 50_000;
 /// The most steps or cycles in one command.
 const MAX_COUNT: u64 = 1_000_000;
@@ -40,14 +41,14 @@ pub struct EngineState<A> {
     clock: Clock,
     scene: Arc<Scene>,
     world: Arc<GridWorld>,
-    /// Whether there is no path to the goal.
+    /// True if there is no path to the goal.
     is_closed: bool,
     agents: Vec<WatchedAgent>,
-    /// How far each agent is from the finish line.
+    /// The way of each agent to the finish line.
     to_optimum: Vec<TimeToOptimum>,
     /// The computing time of each agent, in a race on equal time.
     spent: Vec<Duration>,
-    /// Whether nothing but steps has happened since the agents started: only such runs are points of Figure 3, and the number
+    /// True if nothing but steps has happened since the agents started: only such runs are points of Figure 3, and the number
     /// of steps tells all about them.
     is_undisturbed: bool,
     results: Arc<RunResults>,
@@ -65,20 +66,20 @@ pub struct EngineState<A> {
     problem: Option<String>,
     reports: Vec<CycleReport>,
     optimum: Option<Optimum>,
-    /// What the evaluator is to do next, and what it found last.
+    /// The evaluator's next tasks, and its latest findings.
     to_judge: Vec<EvaluatorTask>,
     gaps: Gaps,
     /// The number of the problem that the evaluator works on.
     problem_number: u64,
     pace: Pace,
-    /// Whether a frame is due, and when the last one was shown.
+    /// True if a frame is due; and the time at which the last one was shown.
     is_frame_due: bool,
     shown: Duration,
     /// The commands that were carried out and are not yet answered.
     answers: Vec<(A, Result<()>)>,
 }
 
-/// What is to be shown: a new frame, if there is one, then the answers to commands, which name it.
+/// Everything to be shown: a new frame, if there is one, then the answers to commands, which name it.
 #[derive(Debug)]
 pub struct Shown<A> {
     /// The frame.
@@ -92,7 +93,7 @@ pub struct Shown<A> {
 struct CountedCommand<A> {
     unit: CountedUnit,
     left: u64,
-    /// Whether a cycle that finds nothing to do waits, and how many steps were taken meanwhile. Only a single one waits:
+    /// True if a cycle that finds nothing to do waits; then the number of steps taken meanwhile. Only a single one waits:
     /// a request for many should show the planner finishing.
     waits: bool,
     waited: u64,
@@ -193,12 +194,12 @@ impl<A> EngineState<A> {
         Evaluator::new(self.gaps.clone())
     }
 
-    /// What the evaluator is to do, in this order.
+    /// Returns the evaluator's tasks, in their order.
     pub fn to_judge(&mut self) -> Vec<EvaluatorTask> {
         std::mem::take(&mut self.to_judge)
     }
 
-    /// What is to be shown now. Without a place for a frame there is none, unless a command waits for it.
+    /// Returns everything to be shown now. Without a place for a frame there is none, unless a command waits for it.
     pub fn shown(&mut self, has_place: bool) -> Shown<A> {
         let is_wanted = self.is_frame_due && (has_place || !self.answers.is_empty());
         let frame = is_wanted.then(|| self.frame());
@@ -207,7 +208,7 @@ impl<A> EngineState<A> {
         Shown { frame, answers: answers.collect() }
     }
 
-    /// Whether a command was carried out that is not yet answered.
+    /// Returns whether a command was carried out that is not yet answered.
     pub fn is_answering(&self) -> bool {
         !self.answers.is_empty()
     }
@@ -228,10 +229,15 @@ impl<A> EngineState<A> {
         let has_worked = self.work_a_stretch();
         self.finish_counted();
         self.is_frame_due |= was_running != self.running
-            || has_worked && (self.clock)().saturating_sub(self.shown) >= FRAME_INTERVAL;
+            || has_worked && (self.clock)().saturating_sub(self.shown) >= self.frame_interval();
     }
 
-    /// How long until there is something to do.
+    fn frame_interval(&self) -> Duration {
+        let is_large = self.world.n_rows() * self.world.n_columns() > MAX_CELLS_IN_FULL;
+        if is_large { LARGE_FRAME_INTERVAL } else { FRAME_INTERVAL }
+    }
+
+    /// Returns the time until there is something to do.
     pub fn time_to_work(&self) -> Duration {
         let is_planning = self.agents.iter().any(WatchedAgent::is_planning);
         match (self.counted.is_some(), self.running, self.scene.speed) {

@@ -1,4 +1,4 @@
-//! How much work an agent needs to reach the finish line: a policy within 1 % of the optimum, from scratch or after the world changed.
+//! The work that an agent needs to reach the finish line: a policy within 1 % of the optimum, from scratch or after the world changed.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,22 +7,25 @@ use serde_json::{Value, json};
 const LOOK_EVERY: u64 = 8;
 const LOOK_SHARE: u64 = 32;
 
-/// How much was done.
+/// The work done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkDone {
     /// Steps of the agent.
     pub steps: u64,
-    /// Backups of its planner.
-    pub backups: u64,
+    /// Terms that its planner added up.
+    pub additions: u64,
 }
 
 impl WorkDone {
     fn since(self, earlier: Self) -> Self {
-        Self { steps: self.steps - earlier.steps, backups: self.backups.saturating_sub(earlier.backups) }
+        Self {
+            steps: self.steps - earlier.steps,
+            additions: self.additions.saturating_sub(earlier.additions),
+        }
     }
 }
 
-/// Why an agent has to learn.
+/// The reason why an agent has to learn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
@@ -41,7 +44,7 @@ pub enum Cause {
 /// The work of one agent on its way to the finish line.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeToOptimum {
-    /// Why it began.
+    /// The reason why it began.
     pub cause: Cause,
     from: WorkDone,
     look_at: u64,
@@ -57,7 +60,7 @@ impl TimeToOptimum {
         Self { cause, from, look_at: from.steps, near: None, reached: None }
     }
 
-    /// Whether the agent's policy is due for a check before its next step.
+    /// Returns whether the agent's policy is due for a check before its next step.
     #[inline]
     pub fn is_due(&self, steps: u64) -> bool {
         steps >= self.look_at && self.reached.is_none()
@@ -91,25 +94,25 @@ impl TimeToOptimum {
     /// As it is sent, with how far below the optimum the newest policy was.
     pub fn json(&self, now: WorkDone, gap: Option<f64>) -> Value {
         let done = self.done(now);
-        json!({ "cause": self.cause, "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "near": self.near.map(|near| near.steps), "gap": gap.filter(|_| self.reached.is_none()) })
+        json!({ "cause": self.cause, "steps": done.steps, "additions": done.additions, "reached": self.reached.is_some(), "near": self.near.map(|near| near.steps), "gap": gap.filter(|_| self.reached.is_none()) })
     }
 }
 
 /// A finished measurement, for the table of recoveries from a broken world.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trial {
-    /// Why it began.
+    /// The reason why it began.
     pub cause: Cause,
     /// The planner's name.
     pub planner: &'static str,
-    /// How the agent explores, for a reader.
+    /// The way the agent explores, for a reader.
     pub exploration: String,
     /// Update cycles per step.
     pub cycles: u64,
     /// The work it took.
     #[serde(flatten)]
     pub done: WorkDone,
-    /// Whether it ended at the finish line.
+    /// True if it ended at the finish line.
     #[serde(rename = "reached")]
     pub has_reached: bool,
 }
@@ -123,8 +126,8 @@ pub struct Figure3Run {
     pub cycles: u64,
     /// The mean discounted return of its episodes.
     pub score: f64,
-    /// Backups per step.
-    pub backups: f64,
+    /// Additions per step.
+    pub additions: f64,
 }
 
 impl Figure3Run {

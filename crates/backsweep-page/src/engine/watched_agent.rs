@@ -15,9 +15,9 @@ use backsweep_worlds::grid_world::{GridWorld, MAX_ACTIONS};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many of the last cells are shown as a trail.
+/// The number of cells in a trail.
 const TRAIL: usize = 24;
-/// Steps per point of the curve of backups, at first.
+/// Steps per point of the curve of work, at first.
 const STEPS_PER_POINT: u64 = 64;
 /// The most update cycles, per state, spent on the recommended values before a policy is judged.
 const CYCLES_TO_RECOMMEND: u64 = 4;
@@ -47,8 +47,8 @@ pub struct WatchedAgent {
     last_return: Option<f64>,
     /// The sum of all returns, for the mean.
     sum_of_returns: f64,
-    backups: History,
-    backups_before: u64,
+    work: History,
+    additions_before: u64,
     /// The last cells, oldest first from `trail_end`.
     trail: [u32; TRAIL],
     trail_end: usize,
@@ -59,7 +59,7 @@ pub struct WatchedAgent {
     steps_per_second: f64,
 }
 
-/// What has happened in the episode under way.
+/// The course of the episode under way.
 #[derive(Clone, Copy, Debug)]
 struct EpisodeSoFar {
     discounted_return: f64,
@@ -95,8 +95,8 @@ impl WatchedAgent {
             returns: History::new(1),
             last_return: None,
             sum_of_returns: 0.0,
-            backups: History::new(STEPS_PER_POINT),
-            backups_before: 0,
+            work: History::new(STEPS_PER_POINT),
+            additions_before: 0,
             trail: [state.0; TRAIL],
             trail_end: 0,
             q_sampled,
@@ -122,7 +122,7 @@ impl WatchedAgent {
         } else {
             let planner = self.spec.planner.build(settings)?;
             self.agent = Agent::from_parts(self.agent.model().clone(), planner, policy);
-            self.backups_before = self.counters().backups();
+            self.additions_before = self.counters().additions;
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl WatchedAgent {
     }
 
     /// Begins a step: acts, learns and does the first update cycles. The rest is [still to do](Self::is_planning). Returns
-    /// the amount of work: the step and its backups.
+    /// the amount of work: the step and its additions.
     ///
     /// # Errors
     /// If the model refuses what was observed.
@@ -196,13 +196,13 @@ impl WatchedAgent {
         self.agent.model().states().map(|state| relied_on(&self.agent, Some(state))).collect()
     }
 
-    /// Whether update cycles of the current step are still to do.
+    /// Returns whether update cycles of the current step are still to do.
     #[inline]
     pub fn is_planning(&self) -> bool {
         self.cycles_left > 0
     }
 
-    /// Does a few of the remaining update cycles. Returns the amount of work, in backups and cycles.
+    /// Does a few of the remaining update cycles. Returns the amount of work, in additions and cycles.
     pub fn plan_slice(&mut self) -> u64 {
         let slice = self.slice(self.cycles_left);
         let before = self.counters();
@@ -215,17 +215,17 @@ impl WatchedAgent {
     }
 
     /// Subtracts the cycles just done from the remaining ones, and closes the step when none remain. A planner that did
-    /// fewer than requested has nothing left to do. Returns the backups.
+    /// fewer than requested has nothing left to do. Returns the additions.
     #[inline]
     fn account(&mut self, before: Counters, slice: u64) -> u64 {
         let after = self.counters();
         let is_idle = after.cycles - before.cycles < slice;
         self.cycles_left = if is_idle { 0 } else { self.cycles_left - slice };
         if self.cycles_left == 0 {
-            self.backups.push((after.backups() - self.backups_before) as f64);
-            self.backups_before = after.backups();
+            self.work.push((after.additions - self.additions_before) as f64);
+            self.additions_before = after.additions;
         }
-        after.backups() - before.backups()
+        after.additions - before.additions
     }
 
     fn end_episode(&mut self, world: &GridWorld) {
@@ -237,17 +237,17 @@ impl WatchedAgent {
         self.state = world.start(&mut self.random);
     }
 
-    /// Whether an episode has just ended: the next step is the first of a new one.
+    /// Returns whether an episode has just ended: the next step is the first of a new one.
     pub fn is_at_beginning(&self) -> bool {
         self.episode.steps == 0
     }
 
-    /// How many episodes have ended.
+    /// Returns the number of episodes that have ended.
     pub fn episodes(&self) -> u64 {
         self.episodes
     }
 
-    /// How many steps were taken.
+    /// Returns the number of steps that were taken.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -257,14 +257,14 @@ impl WatchedAgent {
         self.spec.planner
     }
 
-    /// Whether it is the paper's agent.
+    /// Returns whether it is the paper's agent.
     pub fn is_paper(&self) -> bool {
         self.spec.is_paper()
     }
 
-    /// How much was done.
+    /// The work done so far.
     pub fn stamp(&self) -> WorkDone {
-        WorkDone { steps: self.steps, backups: self.counters().backups() }
+        WorkDone { steps: self.steps, additions: self.counters().additions }
     }
 
     /// Its way to the finish line, which ends now.
@@ -329,8 +329,8 @@ impl WatchedAgent {
 
     /// One update cycle, and what it did.
     pub fn cycle(&mut self) -> CycleReport {
-        let report = observed_cycle(&mut self.agent, self.spec.planner);
-        self.backups_before = self.counters().backups();
+        let report = observed_cycle(&mut self.agent);
+        self.additions_before = self.counters().additions;
         report
     }
 
@@ -339,7 +339,7 @@ impl WatchedAgent {
         cell_json(&self.agent, cell)
     }
 
-    /// What is visible of it now.
+    /// Returns its visible state.
     pub fn sample(&mut self, now: Duration) -> AgentFrame {
         let (since, steps) = *self.sampled.get_or_insert((now, self.steps));
         let seconds = now.saturating_sub(since).as_secs_f64();
@@ -372,6 +372,7 @@ impl WatchedAgent {
             changes,
             position: self.state.0,
             trail: (0..TRAIL).map(|i| self.trail[(self.trail_end + i) % TRAIL]).collect(),
+            last_step: (self.steps > 0).then_some(self.last_step),
             steps: self.steps,
             episodes: self.episodes,
             last_return: self.last_return,
@@ -380,7 +381,7 @@ impl WatchedAgent {
             queue_length: planner.queue().map_or(0, QueueView::n_queued),
             steps_per_second: self.steps_per_second,
             returns: self.returns.clone(),
-            backups: self.backups.clone(),
+            work: self.work.clone(),
         }
     }
 

@@ -34,12 +34,12 @@ pub fn returns(frame: &Frame, theme: &Theme) -> Chart {
     chart("returns", "Return per episode", "episodes", y, series, &curves)
 }
 
-/// The backups of each step.
+/// The additions in each step.
 pub fn work(frame: &Frame, theme: &Theme) -> Chart {
-    let curves: Vec<&History> = frame.agents.iter().map(|agent| &agent.backups).collect();
+    let curves: Vec<&History> = frame.agents.iter().map(|agent| &agent.work).collect();
     let high = range(&curves).map_or(1.0, |(_, high)| high.max(1.0));
-    let y = Axis::linear("backups").between(0.0, high * 1.06);
-    chart("work", "Backups per step", "steps", y, series(&curves, theme), &curves)
+    let y = Axis::linear("additions").between(0.0, high * 1.06);
+    chart("work", "Additions per step", "steps", y, series(&curves, theme), &curves)
 }
 
 /// Draws a chart as a nested document at its place.

@@ -8,10 +8,10 @@ use backsweep_worlds::CellKind;
 use backsweep_worlds::grid_world::{EIGHT_DIRECTIONS, GridWorld, MAX_ACTIONS};
 use std::fmt::Write as _;
 
-/// How many of the most urgent states glow.
+/// The number of the most urgent states that are marked.
 const N_GLOWING: usize = 20;
 
-/// Where cells lie, and how large they are.
+/// The place and size of cells.
 struct CellLayout {
     left: f64,
     top: f64,
@@ -135,7 +135,7 @@ fn glow(out: &mut String, theme: &Theme, (x, y): (f64, f64), side: f64, opacity:
     );
 }
 
-/// What is special about a cell: a start, a goal, or a cell that ends the episode.
+/// The special kind of a cell: a start, a goal, or a cell that ends the episode.
 fn mark(out: &mut String, theme: &Theme, kind: CellKind, (x, y): (f64, f64), side: f64) {
     let mut ring = |radius: f64, width: f64, color: &str| {
         let _ = writeln!(

@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep};
 
-/// How many clients there may be, and how slow.
+/// Limits on the number of clients, and on their slowness.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {
     /// Connections at once.
@@ -39,7 +39,7 @@ impl Default for ClientLimits {
 /// An open connection.
 struct OpenConnection {
     task: AbortHandle,
-    /// Whether it has sent a complete request. Those that have not are closed first when there are too many.
+    /// True if it has sent a complete request. Those that have not are closed first when there are too many.
     has_asked: Arc<AtomicBool>,
 }
 

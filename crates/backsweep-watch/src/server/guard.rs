@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The header that carries the token.
 pub const TOKEN_HEADER: &str = "x-backsweep-token";
 
-/// What answers may load, and where they may be shown: nothing from other origins, and in no frame.
+/// The policy for content: what answers may load, and where they may be shown: nothing from other origins, and in no frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -22,7 +22,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 #[derive(Debug)]
 pub struct Guard {
     port: u16,
-    /// Whether the server listens on addresses other than loopback, so that its name may be any address.
+    /// True if the server listens on addresses other than loopback, so that its name may be any address.
     open: bool,
     /// Host names that the user has allowed.
     names: Vec<String>,
@@ -54,7 +54,7 @@ impl Guard {
         &self.session
     }
 
-    /// Why a request is refused, if it is.
+    /// Returns the reason why a request is refused, if it is.
     pub fn refusal(&self, request: &Request) -> Option<(StatusCode, &'static str)> {
         let headers = request.headers();
         if request.uri().authority().is_some() {
@@ -98,7 +98,7 @@ impl Guard {
         None
     }
 
-    /// Whether a Host header names this server. Names other than `localhost` must be allowed explicitly, since the owner of a
+    /// Returns whether a Host header names this server. Names other than `localhost` must be allowed explicitly, since the owner of a
     /// name can bind it to any address; an address cannot be rebound.
     fn is_own_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
@@ -131,7 +131,7 @@ fn single<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     }
 }
 
-/// Whether the request comes from this server's own page or from the user, as the browser says. A link on another site may
+/// Returns whether the request comes from this server's own page or from the user, as the browser says. A link on another site may
 /// open the page, but only at top level.
 fn is_own_fetch(request: &Request) -> bool {
     let value = |name| single(request.headers(), name);
@@ -147,7 +147,7 @@ fn is_own_fetch(request: &Request) -> bool {
     }
 }
 
-/// Whether the user opened the page directly: typed or pasted its address, or reloaded it. Otherwise a link on another page
+/// Returns whether the user opened the page directly: typed or pasted its address, or reloaded it. Otherwise a link on another page
 /// did, or the browser does not say.
 pub fn is_typed(headers: &HeaderMap) -> bool {
     matches!(single(headers, "sec-fetch-site"), Some("none" | "same-origin"))

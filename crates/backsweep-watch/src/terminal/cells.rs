@@ -20,9 +20,9 @@ pub(super) struct Cells<'a> {
     colors: Colors,
     /// Columns per cell, 1 or 2.
     wide: bool,
-    /// Whether a line holds two rows, as the upper and lower halves of its characters.
+    /// True if a line holds two rows, as the upper and lower halves of its characters.
     halves: bool,
-    /// How many rows and columns of cells there is room for.
+    /// The rows and columns of cells for which there is room.
     n_rows: usize,
     n_columns: usize,
 }
@@ -37,12 +37,12 @@ impl<'a> Cells<'a> {
         Self { world, colors, wide, halves, n_rows, n_columns: world.n_columns().min(room) }
     }
 
-    /// How many columns of text a line of cells takes.
+    /// Returns the columns of text that a line of cells takes.
     pub fn width(&self) -> usize {
         self.n_columns * if self.wide { 2 } else { 1 }
     }
 
-    /// How many lines of text the cells take.
+    /// Returns the lines of text that the cells take.
     pub fn n_lines(&self) -> usize {
         if self.halves { self.n_rows.div_ceil(2) } else { self.n_rows }
     }
@@ -75,7 +75,7 @@ fn window(agent: usize, n: usize, all: usize) -> Range<usize> {
     start..start + n
 }
 
-/// How a cell looks: its symbol, and its color if it has one.
+/// The look of a cell: its symbol, and its color if it has one.
 #[derive(Clone, Copy)]
 struct CellLook {
     sign: char,

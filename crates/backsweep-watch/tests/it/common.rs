@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long to wait for anything: machines may be slow and busy.
+/// The time to wait for anything: machines may be slow and busy.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// ClientLimits for tests of other things: a client that a busy machine has stopped for a while is not cut.
@@ -162,7 +162,7 @@ impl Drop for Running {
     }
 }
 
-/// What the server answered. Status 0: nothing, it closed the connection.
+/// The server's answer. Status 0: nothing, it closed the connection.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,

@@ -168,7 +168,7 @@ fn a_late_viewer_sees_the_latest_and_not_the_oldest_frame() {
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "frames come in order");
 }
 
-/// Whether the server closes a connection within a time.
+/// Returns whether the server closes a connection within a time.
 fn is_closed(stream: &mut TcpStream, within: Duration) -> bool {
     stream.set_read_timeout(Some(within)).unwrap();
     match stream.read(&mut [0; 16]) {

@@ -5,6 +5,7 @@ mod crowd;
 mod engine;
 mod forged;
 mod pace;
+mod packed;
 mod parts;
 mod prompt;
 mod still;

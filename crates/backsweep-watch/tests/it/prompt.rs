@@ -6,7 +6,7 @@ use backsweep_watch::scene::Scene;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// How long an answer may take. On a machine that may be busy only a freeze counts (docs/testing.md).
+/// The time an answer may take. On a machine that may be busy only a freeze counts (docs/testing.md).
 fn limit() -> Duration {
     let is_timed = std::env::var("BACKSWEEP_TIMED").is_ok_and(|value| value == "1");
     Duration::from_millis(if is_timed { 100 } else { 2000 })

@@ -1,4 +1,4 @@
-//! What needs no engine thread: the terminal's picture, exported files, the mazes that come with the program.
+//! Parts that need no engine thread: the terminal's picture, exported files, the mazes that come with the program.
 
 use backsweep_watch::engine::recording::frame_after;
 use backsweep_watch::export::page;

@@ -71,18 +71,39 @@ fn what_a_cycle_reports_adds_up() {
 }
 
 #[test]
-fn a_race_on_equal_backups_is_even_in_backups() {
+fn a_race_on_equal_work_is_even_in_additions() {
     let scene = Scene {
         rival: Some(backsweep_baselines::VALUE_ITERATION),
-        race: Race::Backups,
+        race: Race::Work,
         ..small(PlannerKind::REVERSED_FULL_BACKUPS)
     };
     let frame = Running::start(scene, false).send(ViewerCommand::Step { count: 20_000 });
     let [one, other] = &frame.agents[..] else { panic!("two agents") };
-    // A sweep of value iteration cannot be cut: it backs up every pair of 32 cells.
-    let apart = one.counters.backups().abs_diff(other.counters.backups());
-    assert!(apart <= 4 * 32 + 16 * 64, "{:?} and {:?}", one.counters, other.counters);
+    // A sweep of value iteration cannot be cut: it adds up to 15 outcomes of every pair of 32 cells.
+    let apart = one.counters.additions.abs_diff(other.counters.additions);
+    assert!(apart <= 15 * 4 * 32, "{:?} and {:?}", one.counters, other.counters);
     assert!(one.steps > 5 * other.steps, "{} and {} steps", one.steps, other.steps);
+}
+
+#[test]
+fn work_is_counted_in_additions_for_every_planner() {
+    for planner in backsweep_baselines::PLANNERS {
+        let running = Running::start(Scene { cycles: 0, ..small(planner) }, false);
+        running.send(ViewerCommand::Step { count: 2000 });
+        let (mut total, mut in_reports) = (running.engine.frame().agents[0].counters, 0);
+        let before = total;
+        for _ in 0..40 {
+            let frame = running.send(ViewerCommand::Cycle { count: 1 });
+            in_reports += frame.cycles[0].additions;
+            total = frame.agents[0].counters;
+        }
+        assert_eq!(total.additions - before.additions, in_reports, "{planner}");
+        let (small, full) =
+            (total.small_backups - before.small_backups, total.full_backups - before.full_backups);
+        // A small backup adds one term. A full one adds one per outcome, of which moves have several.
+        assert!(in_reports >= small + full, "{planner}: {total:?}");
+        assert_eq!(full > 0, in_reports > 2 * (small + full), "{planner}: {total:?}");
+    }
 }
 
 #[test]
@@ -174,7 +195,7 @@ fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
         let frame = running.wait(|frame| !frame.running && frame.agents[0].episodes == 201);
         frame.scene_json("x").to_string()
     };
-    assert!(runs(false).contains("\"runs\":[{\"backups\""), "{}", runs(false));
+    assert!(runs(false).contains("\"runs\":[{\"additions\""), "{}", runs(false));
     assert!(runs(true).contains("\"runs\":[]"));
 }
 

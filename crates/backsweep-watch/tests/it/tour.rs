@@ -7,7 +7,7 @@ use serde_json::json;
 fn the_wave_runs_back_as_the_tour_says() {
     let tour = recordings().unwrap();
     let frames = tour["walk"]["frames"].as_array().unwrap();
-    // At the beginning, four steps, four cycles.
+    // At the beginning, four steps, a cycle, three steps of the second episode with one cycle each.
     assert_eq!(frames.len(), 9);
     let urgent = |k: usize| &frames[k]["agents"][0]["urgent"];
     for k in 0..4 {
@@ -26,6 +26,9 @@ fn the_wave_runs_back_as_the_tour_says() {
         let next = urgent(5 + k);
         assert_eq!(next[0][0], json!(backed_up));
         assert!((next[0][1].as_f64().unwrap() - priority).abs() < 1e-9);
+    }
+    for (k, position) in [(5, 0), (6, 1), (7, 2), (8, 3)] {
+        assert_eq!(frames[k]["agents"][0]["position"], json!(position));
     }
     let last = &frames[8]["cycles"][0];
     assert_eq!((&last["popped"], &last["backups"]), (&json!(0), &json!([])));

@@ -172,6 +172,6 @@ impl GridWorld {
         for &cell in cells {
             rows[cell / self.n_columns()][cell % self.n_columns()] = character;
         }
-        self.with_rows(rows)
+        self.with_rows(rows, &self.legend)
     }
 }

@@ -33,6 +33,21 @@ fn a_reward_that_is_painted_over_leaves_the_legend() {
 }
 
 #[test]
+fn a_painted_reward_has_a_line_in_the_legend() {
+    let paint = |world: &GridWorld, cell, reward| world.painted(State(cell), Brush::Reward(reward));
+    let world = paint(&world("S..a\n...G\na = -5\n"), 1, 2.5).unwrap();
+    assert_eq!(world.text(), "Sb.a\n...G\na = -5\nb = 2.5\n");
+    // Equal rewards share a character; one that is no longer used is free again.
+    let world = paint(&paint(&world, 2, -5.0).unwrap(), 1, -5.0).unwrap();
+    assert_eq!(world.text(), "Saaa\n...G\na = -5\n");
+    assert_eq!(paint(&world, 4, 7.0).unwrap().text(), "Saaa\nb..G\na = -5\nb = 7\n");
+    for reward in [f64::NAN, f64::INFINITY, 2e9] {
+        assert!(paint(&world, 4, reward).is_err(), "{reward}");
+    }
+    assert!(paint(&world, 0, 1.0).is_err(), "no start would be left");
+}
+
+#[test]
 fn a_wall_closes_the_passage_on_the_path_and_leaves_another_way() {
     // East along the upper passage, two cells wide; the lower way is longer.
     let maze = "S......G\n........\n.######.\n........\n";

@@ -11,7 +11,7 @@ use backsweep_worlds::grid_world::GridWorld;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many changes to the world can be undone.
+/// The number of changes to the world that can be undone.
 const MAX_UNDO: usize = 200;
 
 impl<A> EngineState<A> {

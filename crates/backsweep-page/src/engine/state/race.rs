@@ -10,7 +10,7 @@ use crate::scene::Race;
 use std::sync::Arc;
 
 impl<A> EngineState<A> {
-    /// The agent that is next in a race on equal backups or time; `None` if all take their steps together.
+    /// The agent that is next in a race on equal work or time; `None` if all take their steps together.
     pub(super) fn whose_turn(&self) -> Option<usize> {
         if self.agents.len() < 2 || self.scene.race == Race::Steps {
             return None;
@@ -18,7 +18,7 @@ impl<A> EngineState<A> {
         let last = self.last_episode.unwrap_or(u64::MAX);
         let measure = |&k: &usize| match self.scene.race {
             Race::Time => (self.spent[k].as_nanos() as u64, self.agents[k].steps()),
-            _ => (self.agents[k].stamp().backups, self.agents[k].steps()),
+            _ => (self.agents[k].stamp().additions, self.agents[k].steps()),
         };
         (0..self.agents.len()).filter(|&k| self.agents[k].episodes() < last).min_by_key(measure)
     }
@@ -77,7 +77,7 @@ impl<A> EngineState<A> {
                 planner: agent.planner().name(),
                 cycles: self.scene.cycles,
                 score: agent.mean_return().unwrap_or_default(),
-                backups: agent.stamp().backups as f64 / agent.steps().max(1) as f64,
+                additions: agent.stamp().additions as f64 / agent.steps().max(1) as f64,
             };
             self.add_results(|results| results.add_run(run));
         }

@@ -1,0 +1,11 @@
+// The lessons: scenes worth seeing, two sentences each.
+
+/** Title, two sentences, and the scene as an address. */
+export const LESSONS = [
+  { id: "paper", title: "The paper’s maze", text: "Each move has up to 15 outcomes, so the agent has to see a lot before its policy is good. Watch the values spread back from the star with one cycle per step.", query: "planner=reversed_full_backups&maze=paper&law=fifteen&cycles=1&speed=600" },
+  { id: "cliff", title: "Cliff walking", text: "The shortest way runs along a cliff, and a random step off it costs 100. The best policy takes that way, though the agent, which still explores, would earn more on a detour.", query: "world=cliff_walking&planner=reversed_full_backups&epsilon=0.1&m=1&speed=200" },
+  { id: "blocking", title: "A path that gets blocked", text: "After 1,000 steps the short way closes, and the agent is not told. The one that forgets old observations finds the new way sooner than the one that does not.", query: "world=blocking_maze&planner=reversed_full_backups&explore=bayes_bonus&forget=half_life:500&rival=reversed_full_backups&rival_explore=epsilon_greedy&rival_forget=never&speed=200" },
+  { id: "deep", title: "Deep sea", text: "Only one sequence of moves out of a million reaches the reward, and each move on the way costs a little. Random actions hardly ever get there; a bonus for what has not been tried does.", query: "world=deep_sea_20&planner=reversed_full_backups&explore=bayes_bonus&rival=reversed_full_backups&rival_explore=epsilon_greedy&speed=600" },
+  { id: "rooms", title: "Four rooms, exploring by what is achievable", text: "The agent acts by the best return that its observations still allow, which is what the library does by default. It explores a lot at first, then less and less, without being told when to stop.", query: "maze=rooms&law=four&intended=0.8&planner=reversed_full_backups&explore=achievable_bonus&cycles=5&speed=200" },
+  { id: "own", title: "Your own maze", text: "Choose a brush below the maze and draw walls, rewards, a start and a goal, while the agent runs or not. The address holds what you drew, so you can send it to somebody.", query: "maze=12x8-s94fg&law=four&intended=0.8&planner=reversed_full_backups&m=1&cycles=5&speed=60" },
+];

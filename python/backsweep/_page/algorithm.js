@@ -1,0 +1,1 @@
+../../../crates/backsweep-watch/assets/algorithm.js

@@ -1,0 +1,1 @@
+../../../crates/backsweep-watch/assets/lesson-scenes.js

@@ -37,6 +37,8 @@ fn rows() {
         ("a,nan,y,go,1", "column 't' is 'nan'; expected a number"),
         ("a,1e40,y,go,1", "column 't' is '1e40'; expected a number"),
         ("a,2024-02-30,y,go,1", "column 't' is '2024-02-30'; expected a number"),
+        ("a,2023-02-29,y,go,1", "column 't' is '2023-02-29'; expected a number"),
+        ("a,2100-02-29,y,go,1", "column 't' is '2100-02-29'; expected a number"),
         ("a,2,,go,1", "column 'state' is empty; expected a value (`missing` gives a name to empty values)"),
         ("a,2,y,,1", "column 'action' is empty; expected a value"),
         ("a,2,y,go,", "column 'reward' is empty; expected a number, since it is the reward"),
@@ -265,11 +267,14 @@ fn settings() {
     );
     let after_end = "case,t,state,action,reward,done\na,1,x,go,1,1\na,2,y,go,0.5,0\n";
     let by_done = Spec { end: EndRule::parse("done"), ..spec() };
-    check(
-        "after end",
-        &refusal(&by_done, &[named("log", after_end)]),
-        "log:2: the case continues after this row, which says that it ended or was cut",
-    );
+    let by_cut = Spec { truncated: Some("done".to_owned()), ..spec() };
+    for said in [by_done, by_cut] {
+        check(
+            "after end",
+            &refusal(&said, &[named("log", after_end)]),
+            "log:2: the case continues after this row, which says that it ended or was cut",
+        );
+    }
     let joined = Spec { state: vec![BinnedColumn::plain("state"), BinnedColumn::plain("action")], ..spec() };
     let bar = GOOD.replace("a,2,y", "a,2,y|z");
     check(

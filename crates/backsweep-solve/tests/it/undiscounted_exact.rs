@@ -125,7 +125,7 @@ fn reward_until_a_goal() {
         let mut random = Random(seed ^ 0x5eed);
         // The largest value is defined for any signs, the smallest is checked for costs here and for both signs below.
         let signs = [Signs::NotNegative, Signs::Both][random.below(2)];
-        let model = random_model_with(&mut random, signs, 60);
+        let model = random_model_with(&mut random, signs, [60, 12][(seed % 2) as usize]);
         let n = model.n();
         let goal = random_set(&mut random, n);
         let (mdp, reward) = rounded(&model);

@@ -268,10 +268,12 @@ fn settings() {
     let after_end = "case,t,state,action,reward,done\na,1,x,go,1,1\na,2,y,go,0.5,0\n";
     let by_done = Spec { end: EndRule::parse("done"), ..spec() };
     let by_cut = Spec { truncated: Some("done".to_owned()), ..spec() };
-    for said in [by_done, by_cut] {
+    // Together, and with rows of another case in between.
+    let apart = after_end.replace("a,2,", "b,1,x,go,1,1\na,2,");
+    for (said, text) in [(&by_done, after_end), (&by_cut, after_end), (&by_done, &apart), (&by_cut, &apart)] {
         check(
             "after end",
-            &refusal(&said, &[named("log", after_end)]),
+            &refusal(said, &[named("log", text)]),
             "log:2: the case continues after this row, which says that it ended or was cut",
         );
     }

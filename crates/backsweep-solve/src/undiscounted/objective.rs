@@ -70,9 +70,15 @@ impl Draft {
         }
     }
 
-    /// Nothing known, because the work was stopped during graph analysis.
-    pub fn stopped(n: usize, bounds: [f64; 2]) -> Self {
-        let mut draft = Self::unknown(n, bounds);
+    /// Nothing known, because the work was stopped during graph analysis. If the bounds are equal all policies are, and any is an
+    /// answer.
+    pub fn stopped(view: &View, bounds: [f64; 2]) -> Self {
+        let mut draft = Self::unknown(view.n(), bounds);
+        if bounds[0] == bounds[1] {
+            let first =
+                |state: usize| view.mdp.choices_of(state).next().map_or(NO_CHOICE, |choice| choice as u32);
+            draft.policy = (0..view.n()).map(first).collect();
+        }
         draft.explanation.push("stopped during graph analysis".to_string());
         draft
     }

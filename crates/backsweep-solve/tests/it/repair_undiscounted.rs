@@ -245,7 +245,7 @@ fn a_stopped_repair_is_proven_and_can_continue() {
 
 /// The same targets, but now the row may end the episode, or no longer: the goal is not certain where it was.
 #[test]
-fn rows_that_begin_to_end_are_solved_afresh() {
+fn rows_that_begin_to_end_agree_with_fresh_solves() {
     let models = [families::MazeModel::new(12, 3).family().mdp, families::corridor(60, None).mdp];
     for mdp in &models {
         let n = mdp.n_states() as u32;

@@ -265,12 +265,12 @@ fn settings() {
         &refusal(&spec(), &[named("log", two)]),
         "column 't' (the order) has both numbers and dates; expected one kind",
     );
-    let after_end = "case,t,state,action,reward,done\na,1,x,go,1,1\na,2,y,go,0.5,0\n";
-    let by_done = Spec { end: EndRule::parse("done"), ..spec() };
-    let by_cut = Spec { truncated: Some("done".to_owned()), ..spec() };
-    // Together, and with rows of another case in between.
-    let apart = after_end.replace("a,2,", "b,1,x,go,1,1\na,2,");
-    for (said, text) in [(&by_done, after_end), (&by_cut, after_end), (&by_done, &apart), (&by_cut, &apart)] {
+    // Together, and with rows of another case in between. The name of the column is no hint at what it says.
+    let together = "case,t,state,action,reward,over\na,1,x,go,1,1\na,2,y,go,0.5,0\n";
+    let apart = together.replace("a,2,", "b,1,x,go,1,1\na,2,");
+    let by_end = Spec { end: EndRule::parse("over"), ..spec() };
+    let by_cut = Spec { truncated: Some("over".to_owned()), ..spec() };
+    for (said, text) in [(&by_end, together), (&by_cut, together), (&by_end, &apart), (&by_cut, &apart)] {
         check(
             "after end",
             &refusal(said, &[named("log", text)]),

@@ -203,8 +203,11 @@ fn check_two_ladders(n: u32) {
     assert!(matches!(verify(&mdp, &early).verdict, Verification::Wrong(_)));
 }
 
-/// A model from rows of state, reward and arcs; the goal is the last state.
-fn small(n: u32, rows: &[(u32, f64, &[(u32, f64)])]) -> Mdp {
+/// A state, the reward of one of its choices, and where that leads.
+type ChoiceRow<'a> = (u32, f64, &'a [(u32, f64)]);
+
+/// A model from its choices; the goal is the last state.
+fn small(n: u32, rows: &[ChoiceRow]) -> Mdp {
     let mut builder = MdpBuilder::default();
     let mut rewards = Rewards::default();
     for state in 0..n {
@@ -220,7 +223,34 @@ fn small(n: u32, rows: &[(u32, f64, &[(u32, f64)])]) -> Mdp {
     mdp
 }
 
-/// What the check says about these values, claimed as both bounds, and this policy.
+/// A result that claims these bounds and this policy.
+fn claim(
+    mdp: &Mdp,
+    objective: Objective,
+    direction: Direction,
+    tolerance: f64,
+    bounds: [&[f64]; 2],
+    policy: &[Option<u32>],
+) -> ResultFile {
+    ResultFile {
+        model: fingerprint(mdp),
+        objective,
+        direction,
+        tolerance,
+        relative: 0.0,
+        converged: true,
+        lower: bounds[0].to_vec(),
+        upper: bounds[1].to_vec(),
+        policy: policy.to_vec(),
+        states: Vec::new(),
+        method: String::new(),
+        iterations: 1,
+        seconds: 0.0,
+        peak_memory: None,
+    }
+}
+
+/// What the check says about these totals, claimed as both bounds, and this policy.
 fn judge(
     mdp: &Mdp,
     until: Option<&str>,
@@ -228,30 +258,15 @@ fn judge(
     values: &[f64],
     policy: &[Option<u32>],
 ) -> Verification {
-    let result = ResultFile {
-        model: fingerprint(mdp),
-        objective: Objective::Total { reward: None, until: until.map(str::to_owned) },
-        direction,
-        tolerance: TOLERANCE,
-        relative: 0.0,
-        converged: true,
-        lower: values.to_vec(),
-        upper: values.to_vec(),
-        policy: policy.to_vec(),
-        states: Vec::new(),
-        method: String::new(),
-        iterations: 1,
-        seconds: 0.0,
-        peak_memory: None,
-    };
-    verify(mdp, &result).verdict
+    let objective = Objective::Total { reward: None, until: until.map(str::to_owned) };
+    verify(mdp, &claim(mdp, objective, direction, TOLERANCE, [values, values], policy)).verdict
 }
 
 #[test]
 fn loops_that_earn_before_the_goal_are_infinite() {
     const LESS: f64 = f64::NEG_INFINITY;
     // A free loop, a loop that earns, and the way to the goal; the state before has only the way on.
-    let rows: [(u32, f64, &[(u32, f64)]); 4] = [
+    let rows: [ChoiceRow; 4] = [
         (0, 5.0, &[(1, 0.5), (2, 0.5)]),
         (1, 0.0, &[(1, 1.0)]),
         (1, -1.0, &[(1, 1.0)]),
@@ -278,7 +293,7 @@ fn loops_that_earn_before_the_goal_are_infinite() {
 #[test]
 fn a_loop_that_earns_beside_a_free_one_makes_an_episode_infinite() {
     // Beside its free loop, state 0 has one that earns and a way round that costs.
-    let rows: [(u32, f64, &[(u32, f64)]); 5] = [
+    let rows: [ChoiceRow; 5] = [
         (0, 0.0, &[(0, 1.0)]),
         (0, 5.0, &[(0, 1.0)]),
         (0, -10.0, &[(1, 1.0)]),
@@ -312,22 +327,9 @@ fn less_than_a_last_digit_per_step_is_not_overlooked() {
         }
         n_off += 1;
         let mdp = small(1, &[(0, reward, &[(0, p)])]);
-        let result = ResultFile {
-            model: fingerprint(&mdp),
-            objective: Objective::Discounted { reward: None, discount },
-            direction: Direction::Maximize,
-            tolerance: 4.0,
-            relative: 0.0,
-            converged: true,
-            lower: vec![value - 4.0],
-            upper: vec![value + 4.0],
-            policy: vec![Some(0)],
-            states: Vec::new(),
-            method: String::new(),
-            iterations: 1,
-            seconds: 0.0,
-            peak_memory: None,
-        };
+        let objective = Objective::Discounted { reward: None, discount };
+        let bounds = [&[value - 4.0][..], &[value + 4.0]];
+        let result = claim(&mdp, objective, Direction::Maximize, 4.0, bounds, &[Some(0)]);
         let report = verify(&mdp, &result);
         assert_ne!(report.verdict, Verification::Proven, "{value}, {residual}: {report:?}");
     }
@@ -338,22 +340,10 @@ fn less_than_a_last_digit_per_step_is_not_overlooked() {
 #[test]
 fn what_rounding_forbids_is_given_up_at_once() {
     let mdp = small(1, &[(0, 1e9, &[(0, 1.0)])]);
-    let result = ResultFile {
-        model: fingerprint(&mdp),
-        objective: Objective::Average { reward: None },
-        direction: Direction::Minimize,
-        tolerance: 1e-13,
-        relative: 0.0,
-        converged: false,
-        lower: vec![1e9 - 1e-6],
-        upper: vec![1e9 + 1e-6],
-        policy: vec![Some(0)],
-        states: Vec::new(),
-        method: String::new(),
-        iterations: 1,
-        seconds: 0.0,
-        peak_memory: None,
-    };
+    let bounds = [&[1e9 - 1e-6][..], &[1e9 + 1e-6]];
+    let mut result =
+        claim(&mdp, Objective::Average { reward: None }, Direction::Minimize, 1e-13, bounds, &[Some(0)]);
+    result.converged = false;
     let start = std::time::Instant::now();
     assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());

@@ -13,8 +13,8 @@ pub(crate) fn average(view: &View, rewards: &[[f64; 2]], direction: Direction, t
     let rewards: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, direction.sign())).collect();
     let least = rewards.iter().fold(0.0_f64, |m, r| m.min(r[0]));
     let most = rewards.iter().fold(0.0_f64, |m, r| m.max(r[1]));
-    let mut draft =
-        largest(view, &rewards, [least, most], task).unwrap_or_else(|| Draft::stopped(view, [least, most]));
+    let mut draft = largest(view, &rewards, [least, most], task)
+        .unwrap_or_else(|| Draft::stopped(view, [least, most], task));
     if direction == Direction::Minimize {
         draft.negate();
     }

@@ -70,13 +70,12 @@ impl Draft {
         }
     }
 
-    /// Nothing known, because the work was stopped during graph analysis. If the bounds are equal all policies are, and any is an
-    /// answer.
-    pub fn stopped(view: &View, bounds: [f64; 2]) -> Self {
+    /// Nothing known, because the work was stopped during graph analysis. Bounds within the tolerance are an answer all the same,
+    /// and then any policy is.
+    pub fn stopped(view: &View, bounds: [f64; 2], task: &SolveTask) -> Self {
         let mut draft = Self::unknown(view.n(), bounds);
-        if bounds[0] == bounds[1] {
-            let first =
-                |state: usize| view.mdp.choices_of(state).next().map_or(NO_CHOICE, |choice| choice as u32);
+        if bounds[0] == bounds[1] || bounds[1] - bounds[0] <= 2.0 * task.tolerance {
+            let first = |state: usize| view.mdp.choices_of(state).next().map_or(NO_CHOICE, |c| c as u32);
             draft.policy = (0..view.n()).map(first).collect();
         }
         draft.explanation.push("stopped during graph analysis".to_string());

@@ -187,6 +187,21 @@ fn rounding_of_a_row_is_not_an_end() {
     );
 }
 
+/// Stopped before it began, an answer that the rewards alone give names choices: `converged` is about the policy, too.
+#[test]
+fn an_answer_that_needs_no_work_has_a_policy() {
+    let mdp = model(&[vec![vec![(0, 1.0)], vec![(1, 1.0)]], vec![]]);
+    let at_once = Limits { stop: &|| true, ..limits(1e-6) };
+    for reward in [0.0, 1e-9, 1.0].map(|reward| per_step(&mdp, reward)) {
+        for about in [About::Average { reward: &reward }, About::TotalReward { reward: &reward }] {
+            for direction in [Direction::Maximize, Direction::Minimize] {
+                let solution = solve_undiscounted(&mdp, about, direction, &at_once).unwrap();
+                assert!(!solution.converged || solution.policy[0] != NO_CHOICE, "{about:?}: {solution:?}");
+            }
+        }
+    }
+}
+
 /// What is missing from a row beyond the slack of its sum ends the episode, however little it is.
 #[test]
 fn a_small_chance_to_end_is_one() {

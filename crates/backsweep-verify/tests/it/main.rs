@@ -336,6 +336,18 @@ fn less_than_a_last_digit_per_step_is_not_overlooked() {
     assert!(n_off > 50, "{n_off}");
 }
 
+/// Close to a discount of 1 sweeps gain little at a time, but they do gain.
+#[test]
+fn slow_sweeps_are_not_taken_for_none() {
+    let mdp = small(4, &[(0, 0.0, &[(0, 1.0)]), (2, 1.0, &[(1, 0.125), (2, 0.875)])]);
+    // The bounds of state 0 are far from symmetric around its value, 0.
+    let (lower, upper) = ([-7e-10, 0.0, 7.994403916, 0.0], [6.2e-7, 0.0, 7.994404529, 0.0]);
+    let objective = Objective::Discounted { reward: None, discount: 0.9999 };
+    let policy = [Some(0), None, Some(1), None];
+    let result = claim(&mdp, objective, Direction::Maximize, 1e-6, [&lower, &upper], &policy);
+    assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
+}
+
 /// A gain that rounding keeps wider than the tolerance is given up at once, not after the whole budget, which takes minutes.
 #[test]
 fn what_rounding_forbids_is_given_up_at_once() {

@@ -74,6 +74,9 @@ pub(crate) fn write_date(moment: Moment, with_time: bool, text: &mut Vec<u8>) {
 /// A whole number of up to 18 digits.
 #[inline]
 fn digits(text: &[u8]) -> Option<i64> {
+    if !(1..=18).contains(&text.len()) {
+        return None;
+    }
     let mut number = 0;
     for &byte in text {
         let digit = byte.wrapping_sub(b'0');
@@ -82,7 +85,7 @@ fn digits(text: &[u8]) -> Option<i64> {
         }
         number = 10 * number + i64::from(digit);
     }
-    (1..=18).contains(&text.len()).then_some(number)
+    Some(number)
 }
 
 fn date(text: &[u8]) -> Option<(Moment, OrderKind)> {

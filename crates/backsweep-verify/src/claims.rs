@@ -305,7 +305,9 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
             let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
             !same && !has(goal) && !avoid.as_deref().is_some_and(has)
         }
-        (Objective::Total { until: Some(until), .. }, _) => lower < f64::INFINITY && !has(until),
+        (Objective::Total { until: Some(until), .. }, _) => {
+            lower < f64::INFINITY && !has(until) && !is_unattained(result, state)
+        }
         // Where the value is infinite on the bad side, every policy is equally bad.
         (Objective::Total { until: None, .. }, Direction::Maximize) => upper > f64::NEG_INFINITY,
         (Objective::Total { until: None, .. }, Direction::Minimize) => lower < f64::INFINITY,
@@ -318,10 +320,17 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
     }
 }
 
+/// Returns whether no policy has the value of a state, because loops before the goal pay without limit.
+fn is_unattained(result: &ResultFile, state: usize) -> bool {
+    matches!(result.objective, Objective::Total { until: Some(_), .. })
+        && result.direction == Direction::Minimize
+        && result.upper[state] == f64::NEG_INFINITY
+}
+
 /// Compares the value of the policy with the bound that it has to attain.
 fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verification {
     let mut doubt = None;
-    for state in 0..mdp.n_states() {
+    for state in (0..mdp.n_states()).filter(|&state| !is_unattained(result, state)) {
         let (lo, hi) = (own.lo[state], own.hi[state]);
         let (goal, attained, missed) = match result.direction {
             Direction::Maximize => {

@@ -32,8 +32,10 @@ impl Discounted<'_> {
             let (enclosure, width) = self.around(&w, modulus);
             spent += cost;
             let narrower = best.as_ref().is_none_or(|(_, known)| width < *known);
-            stalled =
-                if best.as_ref().is_none_or(|(_, known)| width < 0.9 * known) { 0 } else { stalled + 1 };
+            // Close to a discount of 1 a quarter of what the contraction promises is enough.
+            let enough = (1.0 - 0.25 * (1.0 - modulus.powi(pause))).max(0.9);
+            let is_stalled = best.as_ref().is_some_and(|(_, known)| width >= enough * known);
+            stalled = if is_stalled { stalled + 1 } else { 0 };
             if narrower {
                 best = Some((enclosure, width));
             }

@@ -63,7 +63,7 @@ impl<'a> Graph<'a> {
     }
 
     /// States with some path, by choices that are allowed, into `seeds`.
-    fn backward(&self, seeds: &[bool], allowed: impl Fn(usize) -> bool) -> Vec<bool> {
+    pub fn backward(&self, seeds: &[bool], allowed: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut found = seeds.to_vec();
         let mut stack: Vec<usize> = (0..found.len()).filter(|&state| found[state]).collect();
         while let Some(state) = stack.pop() {
@@ -96,11 +96,6 @@ impl<'a> Graph<'a> {
             }
             set = smaller;
         }
-    }
-
-    /// States with some path, by any choices, into `seeds`.
-    pub fn may_reach_any(&self, seeds: &[bool]) -> Vec<bool> {
-        self.backward(seeds, |_| true)
     }
 
     /// Where some policy, within `set`, ends the episode or comes to `ends_at` with probability 1.

@@ -48,7 +48,7 @@
 //! worth +∞. A state without choices is terminal.
 //!
 //! # What it cannot decide
-//! Infinite negative totals until a label; totals where loops of positive and negative rewards cancel out; components of
+//! Totals where loops of positive and negative rewards cancel out; components of
 //! thousands of states that take very many steps to leave (e is found by sweeps there, within a budget) or to mix (the long
 //! run); values whose rounding errors, multiplied by the expected number of steps, exceed a hundredth of the tolerance. All of
 //! these are `NotProven`.

@@ -18,6 +18,13 @@ use crate::rows::Interval;
 use crate::undiscounted::solve;
 use backsweep_mdp::Direction;
 
+/// Besides twice the number of states, so many sweeps without a narrower gain show that rounding keeps it as wide as it is.
+const MAX_IDLE_SWEEPS: usize = 1000;
+
+/// Why it is unknown whether a total is infinite.
+pub const DOUBTFUL_LOOP: &str =
+    "a loop with rewards of both signs has a mean that cannot be distinguished from 0";
+
 /// The reward per step in the long run.
 pub fn average(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &Guess) -> Enclosure {
     let sign = direction.sign();
@@ -50,8 +57,8 @@ pub fn episode(graph: &Graph, rewards: &[Interval], direction: Direction, guess:
     let free = graph.end_components(&everywhere, |choice| rewards[choice].is_zero());
     let all = graph.end_components(&everywhere, |_| true);
     let (earning, doubtful) = loops(graph, &all, &free, &rewards, guess.budget);
-    let rich = graph.may_reach_any(&earning);
-    let unsure = graph.may_reach_any(&doubtful);
+    let rich = graph.backward(&earning, |_| true);
+    let unsure = graph.backward(&doubtful, |_| true);
     let poor: Vec<bool> = (0..n).map(|state| !rich[state] && !unsure[state]).collect();
     let ends_at: Vec<bool> =
         (0..n).map(|state| mdp.choices_of(state).is_empty() || free[state].is_some()).collect();
@@ -70,9 +77,7 @@ pub fn episode(graph: &Graph, rewards: &[Interval], direction: Direction, guess:
         match () {
             () if rich[state] => enclosure.fix(state, f64::INFINITY),
             () if unsure[state] => {
-                let remark =
-                    "a loop with rewards of both signs has a mean that cannot be distinguished from 0";
-                enclosure.remark = Some(remark.to_owned());
+                enclosure.remark = Some(DOUBTFUL_LOOP.to_owned());
             }
             () if finite[state] => enclosure.fix(state, 0.0),
             () => enclosure.fix(state, f64::NEG_INFINITY),
@@ -82,7 +87,7 @@ pub fn episode(graph: &Graph, rewards: &[Interval], direction: Direction, guess:
 }
 
 /// The states of end components where a loop earns on average, and of those where that is not known.
-fn loops(
+pub fn loops(
     graph: &Graph,
     all: &[Option<u32>],
     free: &[Option<u32>],
@@ -144,6 +149,7 @@ fn gains(
     }
     let mut x = SplitValues { large: vec![0.0; n + 2], small: vec![0.0; n + 2] };
     let (mut best, mut first) = (vec![0.0; n], vec![f64::NAN; n_components]);
+    let mut n_idle = 0;
     let cost = (problem.targets.len() + problem.original.len()) as u64 + 1;
     loop {
         let mut now = vec![Interval { lo: f64::INFINITY, hi: f64::NEG_INFINITY }; n_components];
@@ -155,11 +161,16 @@ fn gains(
             *bounds = Interval { lo: bounds.lo.min(most.lo), hi: bounds.hi.max(most.hi) };
             *best = most.lo + (most.hi - most.lo) / 2.0;
         }
+        n_idle += 1;
         for (found, now) in found.iter_mut().zip(&now) {
-            *found = Interval { lo: found.lo.max(now.lo), hi: found.hi.min(now.hi) };
+            let narrower = Interval { lo: found.lo.max(now.lo), hi: found.hi.min(now.hi) };
+            if narrower != *found {
+                n_idle = 0;
+            }
+            *found = narrower;
         }
         let left = budget.saturating_sub(cost);
-        if left == 0 || found.iter().all(&enough) {
+        if left == 0 || n_idle > MAX_IDLE_SWEEPS + 2 * n || found.iter().all(&enough) {
             return found;
         }
         budget = left;
@@ -176,7 +187,8 @@ fn gains(
     }
 }
 
-fn signs_changed(rewards: &[Interval], sign: f64) -> Vec<Interval> {
+/// Rewards times `sign`.
+pub fn signs_changed(rewards: &[Interval], sign: f64) -> Vec<Interval> {
     rewards.iter().map(|&reward| if sign > 0.0 || reward.is_zero() { reward } else { -reward }).collect()
 }
 

@@ -49,7 +49,7 @@ pub struct RemainderParts<'a> {
 }
 
 impl Remainder {
-    /// Adds the allowed choices, except those that stay in their group, where nothing happens.
+    /// Adds the allowed choices, except those without reward that stay in their group, where nothing happens.
     pub fn new(parts: &RemainderParts, allowed: impl Fn(usize) -> bool) -> Self {
         let (graph, mdp) = (parts.graph, parts.graph.mdp);
         let n = mdp.n_states();
@@ -85,7 +85,8 @@ impl Remainder {
                 for choice in mdp.choices_of(state as usize).filter(|&choice| allowed(choice)) {
                     let stays = |&target: &u32| problem.group[target as usize] == Some(at as u32);
                     let merged = parts.merged[state as usize].is_some();
-                    if merged && !graph.ends[choice] && graph.targets(choice).iter().all(stays) {
+                    let stays = !graph.ends[choice] && graph.targets(choice).iter().all(stays);
+                    if merged && stays && parts.rewards[choice].is_zero() {
                         continue;
                     }
                     problem.add(parts, choice, n_groups);

@@ -4,6 +4,7 @@ use crate::enclosure::{Enclosure, Guess};
 use crate::exact;
 use crate::graph::Graph;
 use crate::linear;
+use crate::longrun::{DOUBTFUL_LOOP, loops, signs_changed};
 use crate::problem::{Remainder, RemainderParts, SplitValues};
 use crate::rows::Interval;
 use backsweep_mdp::Direction;
@@ -36,24 +37,42 @@ pub fn reach(graph: &Graph, direction: Direction, guess: &Guess) -> Enclosure {
     enclosure
 }
 
-/// The total reward until the goal.
+/// The total reward until the goal. A minimum is -infinity wherever a loop that earns below 0 can be reached without losing the
+/// certainty of the goal: it can be used any number of times first, so that no policy attains it.
 pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &Guess) -> Enclosure {
     let maximize = direction == Direction::Maximize;
     let n = graph.mdp.n_states();
     let finite = if maximize { graph.must_surely_reach() } else { graph.can_surely_reach() };
-    let open: Vec<bool> = (0..n).map(|state| finite[state] && !graph.goal[state]).collect();
+    let mut open: Vec<bool> = (0..n).map(|state| finite[state] && !graph.goal[state]).collect();
     let stays = |choice: usize| {
         !graph.ends[choice] && graph.targets(choice).iter().all(|&target| finite[target as usize])
     };
     // For a maximum nothing leaves, and there is no end component: every policy reaches the goal.
     let free = |choice: usize| stays(choice) && rewards[choice].is_zero();
-    let merged = if maximize { vec![None; n] } else { graph.end_components(&open, free) };
+    let (merged, endless) = if maximize {
+        (vec![None; n], vec![false; n])
+    } else {
+        let merged = graph.end_components(&open, free);
+        let all = graph.end_components(&open, stays);
+        let (earning, doubtful) = loops(graph, &all, &merged, &signs_changed(rewards, -1.0), guess.budget);
+        let (endless, unsure) = (graph.backward(&earning, stays), graph.backward(&doubtful, stays));
+        open.iter_mut().zip(endless.iter().zip(&unsure)).for_each(|(open, (a, b))| *open &= !a && !b);
+        (merged, endless)
+    };
     let parts =
         RemainderParts { graph, open: &open, merged: &merged, one: &vec![false; n], rewards, stay: &[] };
     let problem = Remainder::new(&parts, stays);
     let mut enclosure = solve(&problem, maximize, guess);
     for state in (0..n).filter(|&state| !open[state]) {
-        enclosure.fix(state, if graph.goal[state] { 0.0 } else { f64::INFINITY });
+        match () {
+            () if graph.goal[state] => enclosure.fix(state, 0.0),
+            () if !finite[state] => enclosure.fix(state, f64::INFINITY),
+            () if endless[state] => enclosure.fix(state, f64::NEG_INFINITY),
+            () => {
+                enclosure.set(state, Interval { lo: f64::NEG_INFINITY, hi: f64::INFINITY });
+                enclosure.remark = Some(DOUBTFUL_LOOP.to_owned());
+            }
+        }
     }
     enclosure
 }

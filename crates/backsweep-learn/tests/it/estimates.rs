@@ -62,6 +62,28 @@ fn weights_and_doubly_robust_values_are_the_formulas() {
     assert_eq!(found.conclusion.finding, PolicyFinding::TooLittleData);
 }
 
+#[test]
+fn the_weight_of_a_case_is_the_product_over_its_steps() {
+    // In both states action 1 pays more and was taken in 4 of 16 steps: the policy takes it, and ρ is 4.
+    let mut cases: Vec<Case> =
+        (0..12).map(|_| case(0, &[(0, 0, 200), (1, 0, 0)], CaseEnd::Terminated)).collect();
+    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000), (1, 1, 1000)], CaseEnd::Terminated)));
+    // Held out: one case of two steps, which weighs 16, one of a single step, which weighs 4, and one that does not follow.
+    cases.push(case(15, &[(0, 1, 900), (1, 1, 500)], CaseEnd::Terminated));
+    cases.push(case(15, &[(0, 1, 700)], CaseEnd::Terminated));
+    cases.push(case(14, &[(0, 1, 300), (1, 0, 300)], CaseEnd::Terminated));
+    let found = learned(
+        &count(2, 2, &cases),
+        &cases,
+        &LearnSettings { min_count: 4, discount: 1.0, ..LearnSettings::default() },
+    );
+    assert_eq!(found.fit.supported.probabilities, [0.0, 1.0, 0.0, 1.0]);
+    let e = &found.evaluation;
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
+    close(e.importance.unwrap().policy.value, (16.0 * 1.4 + 4.0 * 0.7) / 20.0);
+    close(e.effective_cases, 20.0 * 20.0 / (16.0 * 16.0 + 4.0 * 4.0));
+}
+
 /// Weights that do not add up to the number of cases show that the policy goes where no held-out case went.
 #[test]
 fn visits_that_no_held_out_case_made_are_missed() {

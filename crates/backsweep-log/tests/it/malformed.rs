@@ -37,6 +37,8 @@ fn rows() {
         ("a,nan,y,go,1", "column 't' is 'nan'; expected a number"),
         ("a,1e40,y,go,1", "column 't' is '1e40'; expected a number"),
         ("a,2024-02-30,y,go,1", "column 't' is '2024-02-30'; expected a number"),
+        ("a,2023-02-29,y,go,1", "column 't' is '2023-02-29'; expected a number"),
+        ("a,2100-02-29,y,go,1", "column 't' is '2100-02-29'; expected a number"),
         ("a,2,,go,1", "column 'state' is empty; expected a value (`missing` gives a name to empty values)"),
         ("a,2,y,,1", "column 'action' is empty; expected a value"),
         ("a,2,y,go,", "column 'reward' is empty; expected a number, since it is the reward"),
@@ -263,13 +265,18 @@ fn settings() {
         &refusal(&spec(), &[named("log", two)]),
         "column 't' (the order) has both numbers and dates; expected one kind",
     );
-    let after_end = "case,t,state,action,reward,done\na,1,x,go,1,1\na,2,y,go,0.5,0\n";
-    let by_done = Spec { end: EndRule::parse("done"), ..spec() };
-    check(
-        "after end",
-        &refusal(&by_done, &[named("log", after_end)]),
-        "log:2: the case continues after this row, which says that it ended or was cut",
-    );
+    // Together, and with rows of another case in between. The name of the column is no hint at what it says.
+    let together = "case,t,state,action,reward,over\na,1,x,go,1,1\na,2,y,go,0.5,0\n";
+    let apart = together.replace("a,2,", "b,1,x,go,1,1\na,2,");
+    let by_end = Spec { end: EndRule::parse("over"), ..spec() };
+    let by_cut = Spec { truncated: Some("over".to_owned()), ..spec() };
+    for (said, text) in [(&by_end, together), (&by_cut, together), (&by_end, &apart), (&by_cut, &apart)] {
+        check(
+            "after end",
+            &refusal(said, &[named("log", text)]),
+            "log:2: the case continues after this row, which says that it ended or was cut",
+        );
+    }
     let joined = Spec { state: vec![BinnedColumn::plain("state"), BinnedColumn::plain("action")], ..spec() };
     let bar = GOOD.replace("a,2,y", "a,2,y|z");
     check(

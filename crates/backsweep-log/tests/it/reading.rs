@@ -49,6 +49,24 @@ fn a_column_can_say_which_rows_ended() {
 }
 
 #[test]
+fn a_case_that_says_it_was_cut_did_not_end() {
+    let text = "case,t,state,action,reward,cut\na,1,x,go,1,0\na,2,y,go,2,1\nb,1,x,go,3,0\n";
+    let cut = Spec { truncated: Some("cut".to_owned()), ..spec() };
+    let log = read(&cut, &[bytes(text)], u16::MAX, &()).unwrap();
+    assert_eq!(lines(&log.counts), "start x 0 1\nstart x 9 1\nx go end 9 1 3\nx go y 0 1 1\n");
+    assert_eq!((log.report.ended, log.report.cut), (1, 1));
+}
+
+#[test]
+fn times_are_ordered_by_the_moment_that_they_name() {
+    // 09:30 in the zone of the first is before 08:00 in UTC, and both are before 04:00 west of it.
+    let text = "case,t,state,action,reward\na,2024-05-01T04:00-05:00,z,go,1\na,2024-05-01T08:00Z,y,go,1\n\
+                a,2024-05-01T09:30+02:00,x,go,1\n";
+    let log = read(&spec(), &[bytes(text)], 0, &()).unwrap();
+    assert_eq!(lines(&log.counts), "start x 0 1\nx go y 0 1 1\ny go z 0 1 1\nz go end 0 1 1\n");
+}
+
+#[test]
 fn the_final_rule_pays_at_the_end_only() {
     let text = "case,t,state,action,outcome\na,1,x,go,died\na,2,y,go,survived\nb,1,x,go,died\n";
     let outcome = Some(FinalRewards::parse("outcome=survived:1,died:-0.5").unwrap());

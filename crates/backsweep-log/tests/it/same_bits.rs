@@ -110,6 +110,24 @@ fn parts_add_up_and_subtract_to_the_same_bits() {
     assert_eq!(sum, all);
 }
 
+/// However many decimals rewards have, the unit is the largest that every sum is a multiple of.
+#[test]
+fn the_unit_is_as_large_as_sums_allow() {
+    let of = |rows: &str| {
+        let text = format!("case,t,state,action,reward\n{rows}");
+        counted(&crate::common::spec(), &[named("log", text)]).counts
+    };
+    let quarters = of("a,1,x,go,0.25\na,2,x,go,0.75\na,3,x,end,2\n");
+    assert_eq!(
+        (quarters.reward_unit(), &quarters.rows),
+        ("1".to_owned(), &of("a,1,x,go,1\na,2,x,go,0\na,3,x,end,2\n").rows)
+    );
+    let (one, two) = (of("a,1,x,go,0.25\n"), of("a,1,x,go,0.75\n"));
+    let sum = one.merge(&two).unwrap();
+    assert_eq!((sum.reward_unit().as_str(), sum.rows[0].reward_sum), ("1", 1));
+    assert_eq!(sum.subtract(&two).unwrap(), one);
+}
+
 #[test]
 fn skipped_rows_drop_their_cases_wherever_they_are() {
     let rows = rows(2_000, 13);

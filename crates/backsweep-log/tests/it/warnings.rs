@@ -53,6 +53,10 @@ fn times_with_and_without_a_zone() {
         told("a,2024-05-01 10:00,x,go,1\na,2024-05-01T11:00Z,x,go,1\nb,2024-05-01T10:00:00+02:00,x,go,1\n"),
         ["column 't' (the order) has 2 times with a zone and 1 without; those without are taken as UTC"]
     );
+    assert_eq!(
+        told("a,2024-05-01 10:00,x,go,1\na,2024-05-01T11:00Z,x,go,1\na,2024-05-01 12:00,x,go,1\n"),
+        ["column 't' (the order) has 1 times with a zone and 2 without; those without are taken as UTC"]
+    );
     assert_eq!(told("a,2024-05-01,x,go,1\na,2024-05-01 11:00,x,go,1\n"), [""; 0]);
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn average(view: &View, rewards: &[[f64; 2]], direction: Direction, t
     let least = rewards.iter().fold(0.0_f64, |m, r| m.min(r[0]));
     let most = rewards.iter().fold(0.0_f64, |m, r| m.max(r[1]));
     let mut draft = largest(view, &rewards, [least, most], task)
-        .unwrap_or_else(|| Draft::stopped(view.n(), [least, most]));
+        .unwrap_or_else(|| Draft::stopped(view, [least, most], task));
     if direction == Direction::Minimize {
         draft.negate();
     }

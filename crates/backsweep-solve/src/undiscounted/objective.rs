@@ -70,9 +70,14 @@ impl Draft {
         }
     }
 
-    /// Nothing known, because the work was stopped during graph analysis.
-    pub fn stopped(n: usize, bounds: [f64; 2]) -> Self {
-        let mut draft = Self::unknown(n, bounds);
+    /// Nothing known, because the work was stopped during graph analysis. Bounds within the tolerance are an answer all the same,
+    /// and then any policy is.
+    pub fn stopped(view: &View, bounds: [f64; 2], task: &SolveTask) -> Self {
+        let mut draft = Self::unknown(view.n(), bounds);
+        if bounds[0] == bounds[1] || bounds[1] - bounds[0] <= 2.0 * task.tolerance {
+            let first = |state: usize| view.mdp.choices_of(state).next().map_or(NO_CHOICE, |c| c as u32);
+            draft.policy = (0..view.n()).map(first).collect();
+        }
         draft.explanation.push("stopped during graph analysis".to_string());
         draft
     }

@@ -22,7 +22,7 @@ pub(crate) fn reach(
         Direction::Maximize => largest(view, goal, through, task),
         Direction::Minimize => smallest(view, goal, through, task),
     }
-    .unwrap_or_else(|| Draft::stopped(view.n(), [0.0, 1.0]))
+    .unwrap_or_else(|| Draft::stopped(view, [0.0, 1.0], task))
 }
 
 fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &SolveTask) -> Option<Draft> {

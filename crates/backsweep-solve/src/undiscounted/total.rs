@@ -32,7 +32,7 @@ pub(crate) fn until(
         Direction::Maximize => largest_until(view, goal, rewards, task),
         Direction::Minimize => smallest_until(view, goal, rewards, task),
     }
-    .unwrap_or_else(|| Draft::stopped(view.n(), [least, f64::INFINITY]))
+    .unwrap_or_else(|| Draft::stopped(view, [least, f64::INFINITY], task))
 }
 
 /// 0 if no reward is negative: then no total is.
@@ -135,7 +135,7 @@ pub(crate) fn total(view: &View, rewards: &[[f64; 2]], direction: Direction, tas
     let signed: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, direction.sign())).collect();
     let bounds = [least_total(&signed), most_total(&signed)];
     let mut draft =
-        largest_total(view, &signed, bounds, task).unwrap_or_else(|| Draft::stopped(view.n(), bounds));
+        largest_total(view, &signed, bounds, task).unwrap_or_else(|| Draft::stopped(view, bounds, task));
     if direction == Direction::Minimize {
         draft.negate();
     }

@@ -15,7 +15,8 @@ pub enum About<'a> {
 }
 
 impl About<'_> {
-    fn named(self, mdp: &Mdp) -> (Mdp, Objective) {
+    /// The model with this objective's labels and rewards, and the objective by their names.
+    pub fn named(self, mdp: &Mdp) -> (Mdp, Objective) {
         let mut mdp = mdp.clone();
         let label = |name: &str, states: &[u32]| Label { name: name.to_owned(), states: states.to_vec() };
         let (goal, avoid) = match self {

@@ -118,7 +118,8 @@ impl Chain {
         Self { p, reward, reaches }
     }
 
-    fn n(&self) -> usize {
+    /// The number of states with the end of the episode.
+    pub fn n(&self) -> usize {
         self.p.len()
     }
 

@@ -4,6 +4,7 @@ mod ask;
 mod common;
 mod discounted;
 mod exact;
+mod exact_answer;
 mod exact_models;
 mod functions;
 mod learned;

@@ -243,6 +243,40 @@ fn a_stopped_repair_is_proven_and_can_continue() {
     }
 }
 
+/// The same targets, but now the row may end the episode, or no longer: the goal is not certain where it was.
+#[test]
+fn rows_that_begin_to_end_agree_with_fresh_solves() {
+    let models = [families::MazeModel::new(12, 3).family().mdp, families::corridor(60, None).mdp];
+    for mdp in &models {
+        let n = mdp.n_states() as u32;
+        let rewards = vec![-1.0; mdp.n_choices()];
+        for (query, direction) in [
+            (reach(false), Direction::Maximize),
+            (until(), Direction::Maximize),
+            (until(), Direction::Minimize),
+        ] {
+            let first = labelled(mdp.clone(), rewards.clone(), &[n - 1], &[]);
+            let mut repair = Repair::new(&first, &asked(&query, direction), &LIMITS).unwrap();
+            let mut random = Random::from_seed(8);
+            let mut choice = 0;
+            for step in 0..12 {
+                // Each row ends now and then, and in the next step no longer.
+                let whole = [0.75, 1.0][step % 2];
+                choice = if whole < 1.0 { random.below(mdp.n_choices() as u32 - 4) } else { choice };
+                let row = mdp.arcs_of(choice as usize);
+                let outcomes = row.map(|a| (mdp.targets()[a], whole * mdp.probabilities()[a])).collect();
+                let change = Change::Outcomes { choice, outcomes };
+                let what = format!("{query}, {direction:?}, step {step}: {change:?}");
+                repair.apply(&[change], &LIMITS).unwrap();
+                let (changed, rewards, _) = repair.model().unwrap();
+                let changed = labelled(changed, rewards, &[n - 1], &[]);
+                let fresh = solve(&changed, &asked(&query, direction), None, &LIMITS).unwrap();
+                assert_same(&repair.solution(), &fresh, &what);
+            }
+        }
+    }
+}
+
 /// Other probabilities, rewards and targets in models with large components: most changes are answered without a fresh solve,
 /// by solving a part again, and a fresh solve agrees.
 #[test]

@@ -187,6 +187,40 @@ fn rounding_of_a_row_is_not_an_end() {
     );
 }
 
+/// Stopped before it began, an answer that the rewards alone give names choices: `converged` is about the policy, too.
+#[test]
+fn an_answer_that_needs_no_work_has_a_policy() {
+    let mdp = model(&[vec![vec![(0, 1.0)], vec![(1, 1.0)]], vec![]]);
+    let at_once = Limits { stop: &|| true, ..limits(1e-6) };
+    for reward in [0.0, 1e-9, 1.0].map(|reward| per_step(&mdp, reward)) {
+        for about in [About::Average { reward: &reward }, About::TotalReward { reward: &reward }] {
+            for direction in [Direction::Maximize, Direction::Minimize] {
+                let solution = solve_undiscounted(&mdp, about, direction, &at_once).unwrap();
+                assert!(!solution.converged || solution.policy[0] != NO_CHOICE, "{about:?}: {solution:?}");
+            }
+        }
+    }
+}
+
+/// What is missing from a row beyond the slack of its sum ends the episode, however little it is.
+#[test]
+fn a_small_chance_to_end_is_one() {
+    for end in [1e-8, 1e-6, 1e-4] {
+        let mdp = model(&[vec![vec![(0, 1.0 - end)]]]);
+        let reward = per_step(&mdp, 1.0);
+        let about = About::TotalReward { reward: &reward };
+        let exact =
+            Value::Finite(Number::from_float(1.0).unwrap() / Number::from_float(1.0 - (1.0 - end)).unwrap());
+        for direction in [Direction::Maximize, Direction::Minimize] {
+            let solution = solve_undiscounted(&mdp, about, direction, &limits(1.0)).unwrap();
+            assert!(
+                exact.between(solution.lower[0], solution.upper[0]),
+                "{end}, {direction:?}: {solution:?}"
+            );
+        }
+    }
+}
+
 /// A square with walls: four directions, .2 to slip aside; the goal in one corner, a pit in another.
 fn square(side: u32, seed: u64) -> Mdp {
     let mut random = Random(seed);

@@ -203,6 +203,164 @@ fn check_two_ladders(n: u32) {
     assert!(matches!(verify(&mdp, &early).verdict, Verification::Wrong(_)));
 }
 
+/// A state, the reward of one of its choices, and where that leads.
+type ChoiceRow<'a> = (u32, f64, &'a [(u32, f64)]);
+
+/// A model from its choices; the goal is the last state.
+fn small(n: u32, rows: &[ChoiceRow]) -> Mdp {
+    let mut builder = MdpBuilder::default();
+    let mut rewards = Rewards::default();
+    for state in 0..n {
+        for (_, reward, arcs) in rows.iter().filter(|row| row.0 == state) {
+            builder.add_choice(arcs.iter().copied());
+            rewards.choices.push(*reward);
+        }
+        builder.end_state();
+    }
+    let mut mdp = builder.finish().unwrap();
+    mdp.rewards.push(rewards);
+    mdp.labels.push(Label { name: "goal".to_owned(), states: vec![n - 1] });
+    mdp
+}
+
+/// A result that claims these bounds and this policy.
+fn claim(
+    mdp: &Mdp,
+    objective: Objective,
+    direction: Direction,
+    tolerance: f64,
+    bounds: [&[f64]; 2],
+    policy: &[Option<u32>],
+) -> ResultFile {
+    ResultFile {
+        model: fingerprint(mdp),
+        objective,
+        direction,
+        tolerance,
+        relative: 0.0,
+        converged: true,
+        lower: bounds[0].to_vec(),
+        upper: bounds[1].to_vec(),
+        policy: policy.to_vec(),
+        states: Vec::new(),
+        method: String::new(),
+        iterations: 1,
+        seconds: 0.0,
+        peak_memory: None,
+    }
+}
+
+/// What the check says about these totals, claimed as both bounds, and this policy.
+fn judge(
+    mdp: &Mdp,
+    until: Option<&str>,
+    direction: Direction,
+    values: &[f64],
+    policy: &[Option<u32>],
+) -> Verification {
+    let objective = Objective::Total { reward: None, until: until.map(str::to_owned) };
+    verify(mdp, &claim(mdp, objective, direction, TOLERANCE, [values, values], policy)).verdict
+}
+
+#[test]
+fn loops_that_earn_before_the_goal_are_infinite() {
+    const LESS: f64 = f64::NEG_INFINITY;
+    // A free loop, a loop that earns, and the way to the goal; the state before has only the way on.
+    let rows: [ChoiceRow; 4] = [
+        (0, 5.0, &[(1, 0.5), (2, 0.5)]),
+        (1, 0.0, &[(1, 1.0)]),
+        (1, -1.0, &[(1, 1.0)]),
+        (1, 1.0, &[(2, 1.0)]),
+    ];
+    let mdp = small(3, &rows);
+    let of = |values: [f64; 3], choice| {
+        judge(&mdp, Some("goal"), Direction::Minimize, &values, &[Some(0), choice, None])
+    };
+    assert_eq!(of([LESS, LESS, 0.0], Some(2)), Verification::Proven);
+    assert_eq!(of([LESS, LESS, 0.0], None), Verification::Proven, "no policy attains it");
+    assert!(
+        matches!(of([5.5, 1.0, 0.0], Some(3)), Verification::Wrong(_)),
+        "the loop that earns is left out"
+    );
+    // A loop that costs is not used, whatever is free beside it.
+    let mdp = small(3, &[rows[0], rows[1], (1, 1.0, &[(1, 1.0)]), rows[3]]);
+    let of =
+        |values: [f64; 3]| judge(&mdp, Some("goal"), Direction::Minimize, &values, &[Some(0), Some(3), None]);
+    assert_eq!(of([5.5, 1.0, 0.0]), Verification::Proven);
+    assert!(matches!(of([LESS, LESS, 0.0]), Verification::Wrong(_)));
+}
+
+#[test]
+fn a_loop_that_earns_beside_a_free_one_makes_an_episode_infinite() {
+    // Beside its free loop, state 0 has one that earns and a way round that costs.
+    let rows: [ChoiceRow; 5] = [
+        (0, 0.0, &[(0, 1.0)]),
+        (0, 5.0, &[(0, 1.0)]),
+        (0, -10.0, &[(1, 1.0)]),
+        (1, -10.0, &[(0, 1.0)]),
+        (2, 0.0, &[(2, 1.0)]),
+    ];
+    let mdp = small(3, &rows);
+    let of = |values: [f64; 3], choice| {
+        judge(&mdp, None, Direction::Maximize, &values, &[Some(choice), Some(3), Some(4)])
+    };
+    assert_eq!(of([f64::INFINITY, f64::INFINITY, 0.0], 1), Verification::Proven);
+    assert!(matches!(of([0.0, -10.0, 0.0], 0), Verification::Wrong(_)));
+}
+
+/// A step that is off by a fraction of the last digit of a value adds up to many digits: sums have to keep more than a double.
+#[test]
+fn less_than_a_last_digit_per_step_is_not_overlooked() {
+    let (p, discount) = (0.999, 1023.0 / 1024.0);
+    // p is this times 2^-53.
+    let mantissa = (p * (1_u64 << 53) as f64) as i128;
+    let mut n_off = 0;
+    for i in 0..100 {
+        let claimed = (1_i128 << 52) + 2 * i + 1;
+        let value = claimed as f64;
+        let reward = value - discount * p * value;
+        // 2^63 times what the claimed value falls short of the value of its step, exactly.
+        let residual = (((2.0 * reward) as i128) << 62) - (claimed << 63) + 1023 * claimed * mantissa;
+        // About 500 steps follow, so the claim is off by more than 15.
+        if residual.abs() < 1 << 58 {
+            continue;
+        }
+        n_off += 1;
+        let mdp = small(1, &[(0, reward, &[(0, p)])]);
+        let objective = Objective::Discounted { reward: None, discount };
+        let bounds = [&[value - 4.0][..], &[value + 4.0]];
+        let result = claim(&mdp, objective, Direction::Maximize, 4.0, bounds, &[Some(0)]);
+        let report = verify(&mdp, &result);
+        assert_ne!(report.verdict, Verification::Proven, "{value}, {residual}: {report:?}");
+    }
+    assert!(n_off > 50, "{n_off}");
+}
+
+/// Close to a discount of 1 sweeps gain little at a time, but they do gain.
+#[test]
+fn slow_sweeps_are_not_taken_for_none() {
+    let mdp = small(4, &[(0, 0.0, &[(0, 1.0)]), (2, 1.0, &[(1, 0.125), (2, 0.875)])]);
+    // The bounds of state 0 are far from symmetric around its value, 0.
+    let (lower, upper) = ([-7e-10, 0.0, 7.994403916, 0.0], [6.2e-7, 0.0, 7.994404529, 0.0]);
+    let objective = Objective::Discounted { reward: None, discount: 0.9999 };
+    let policy = [Some(0), None, Some(1), None];
+    let result = claim(&mdp, objective, Direction::Maximize, 1e-6, [&lower, &upper], &policy);
+    assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
+}
+
+/// A gain that rounding keeps wider than the tolerance is given up at once, not after the whole budget, which takes minutes.
+#[test]
+fn what_rounding_forbids_is_given_up_at_once() {
+    let mdp = small(1, &[(0, 1e9, &[(0, 1.0)])]);
+    let bounds = [&[1e9 - 1e-6][..], &[1e9 + 1e-6]];
+    let mut result =
+        claim(&mdp, Objective::Average { reward: None }, Direction::Minimize, 1e-13, bounds, &[Some(0)]);
+    result.converged = false;
+    let start = std::time::Instant::now();
+    assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
+    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+}
+
 #[test]
 fn results_survive_their_file() {
     let mut random = Random::from_seed(3);

@@ -6,6 +6,7 @@ use backsweep_watch::choices::{ForgettingChoice, StrategyChoice};
 use backsweep_watch::engine::Engine;
 use backsweep_watch::engine::history::{History, MAX_POINTS};
 use backsweep_watch::engine::report::{LISTED, Queued, most_urgent};
+use backsweep_watch::engine::time_to_optimum::{Cause, TimeToOptimum, WorkDone};
 use backsweep_watch::palette::{Color, color};
 use backsweep_watch::scene::Scene;
 use std::time::{Duration, Instant};
@@ -104,4 +105,22 @@ fn agents_stop_at_the_step_that_ends_their_last_episode() {
         frame.agents.iter().map(|agent| agent.steps).collect::<Vec<_>>()
     };
     assert_eq!(steps(), steps(), "however fast the machine is");
+}
+
+#[test]
+fn the_work_to_the_finish_line_begins_where_the_measurement_does() {
+    let at = |steps: u64| WorkDone { steps, backups: 10 * steps };
+    let mut line = TimeToOptimum::begin(Cause::Wall, at(1000));
+    assert!(line.is_due(1000));
+    line.look(1000);
+    assert!(!line.is_due(1007) && line.is_due(1008));
+    line.reach(at(1050), false);
+    assert_eq!((line.near, line.reached, line.done(at(1060))), (Some(at(50)), None, at(60)));
+    line.reach(at(1100), true);
+    assert_eq!((line.near, line.reached, line.done(at(2000))), (Some(at(50)), Some(at(100)), at(100)));
+    assert!(!line.is_due(u64::MAX), "what was reached is not looked for");
+    // The line has moved: it has to be reached again.
+    line.check_again();
+    assert!(line.is_due(1101));
+    assert_eq!((line.near, line.reached, line.done(at(1200))), (None, None, at(200)));
 }

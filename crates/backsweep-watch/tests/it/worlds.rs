@@ -127,8 +127,10 @@ fn an_episode_is_cut_where_the_world_says_so() {
         running.send(ViewerCommand::Paint { cell, brush: Brush::Wall, stroke: 0 });
     }
     running.send(ViewerCommand::Reset {});
-    let frame = running.send(ViewerCommand::Step { count: 1000 });
-    assert_eq!((frame.agents[0].episodes, frame.is_closed), (10, true));
+    let frame = running.send(ViewerCommand::Step { count: 999 });
+    assert_eq!((frame.agents[0].episodes, frame.is_closed), (9, true));
+    let frame = running.send(ViewerCommand::Step { count: 1 });
+    assert_eq!(frame.agents[0].episodes, 10);
 }
 
 #[test]

@@ -304,7 +304,7 @@ impl Acting {
         match &self.values {
             ActingValues::Recommending => {}
             _ if self.settings.uses_recommended_values() => planner.refresh(model, pair),
-            _ => self.pending.push(pair),
+            _ => self.pending.push(model, planner, pair),
         }
     }
 
@@ -325,8 +325,7 @@ impl Acting {
         if self.settings.uses_recommended_values() {
             planner.observe(model, change);
         } else {
-            self.pending.push(pair);
-            planner.grow(model); // for a new arc: what is stored of a planner fits the model at any time
+            self.pending.push(model, planner, pair);
         }
         let bonus = self.settings.has_bonus().then(|| self.bonus(model, planner, pair));
         match (&mut self.values, bonus) {

@@ -12,8 +12,16 @@ pub(super) struct Pending {
 }
 
 impl Pending {
+    /// Marks a pair, and makes room for what is new in the model: what is stored of a planner fits the model at any time,
+    /// although the planner absorbs the pair only later.
     #[inline]
-    pub fn push(&mut self, pair: Pair) {
+    pub fn push(&mut self, model: &Model, planner: &mut dyn Planner, pair: Pair) {
+        planner.grow(model);
+        self.mark(pair);
+    }
+
+    #[inline]
+    fn mark(&mut self, pair: Pair) {
         if self.is_pending.len() <= pair.index() {
             self.is_pending.resize(pair.index() + 1, false);
         }
@@ -61,7 +69,7 @@ impl Pending {
                 let problem = format!("pair {pair} does not exist");
                 return Err(Error::Snapshot { part: "explore.pending".into(), problem });
             }
-            pending.push(Pair(pair));
+            pending.mark(Pair(pair));
         }
         Ok(pending)
     }

@@ -18,6 +18,7 @@ mod intervals;
 mod loops;
 mod mended;
 mod own_planner;
+mod policy;
 mod queue;
 mod random;
 mod resume;

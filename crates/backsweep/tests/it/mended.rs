@@ -277,7 +277,32 @@ fn what_was_recorded_can_be_taken_back_in_any_order() {
     }
 }
 
-/// A weight more than 2⁸⁰ times smaller than one that was undone became 0, while its arc kept it.
+/// Weights so far apart that their sum is rounded: when all are taken back, nothing is left of it.
+#[test]
+fn rounding_leaves_no_weight() {
+    let mut random = Random::from_seed(4);
+    let mut n_rounded = 0;
+    for seed in 0..2000 {
+        let mut model = Model::with_states([1]).unwrap();
+        let mut recorded = Vec::new();
+        for _ in 0..3 + random.below(6) {
+            let weight = (0.5 + random.unit()) * 0.5f64.powi(random.below(95) as i32);
+            let taken = model.record_weighted(&step(0, 0, 1.0, on(0)), weight);
+            recorded.extend(taken.is_ok().then_some(weight));
+            n_rounded += u32::from(taken.is_err());
+        }
+        while !recorded.is_empty() {
+            let weight = recorded.swap_remove(random.below(recorded.len() as u32) as usize);
+            model.record_weighted(&step(0, 0, 1.0, on(0)), -weight).unwrap();
+        }
+        let pair = model.pair(State(0), Action(0)).unwrap();
+        assert_eq!((model.weight(pair), model.reward_sum(pair)), (0.0, 0.0), "seed {seed}");
+        assert!(model.successors(pair).all(|next| next.weight == 0.0), "seed {seed}");
+    }
+    assert!(n_rounded > 0, "no weight was too small to be kept");
+}
+
+/// A weight more than 2⁸⁰ times smaller than one that was taken back became 0, while its arc kept it.
 #[test]
 fn a_small_weight_survives_a_large_one_that_is_taken_back() {
     for small in [1e-20, 1e-25, 1e-40, 1e-99] {

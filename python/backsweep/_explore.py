@@ -73,7 +73,7 @@ class BayesBonus(Explore):
 class AchievableBonus(Explore):
     """Explores where outcomes are uncertain, but only as far as they change what is achievable.
 
-    An action tried n times is worth ``beta * L * sqrt((t + v / 4) / n) + (d + u * s) / n`` more per step, where ``t`` measures how
+    An action tried n times is worth ``beta * L * sqrt((t + v / 2) / n) + (d + u * s) / n`` more per step, where ``t`` measures how
     much its next values differ by the values without bonus, ``v`` is the variance of its rewards, ``s`` how random the world is,
     ``u`` the part of the range of rewards that was not seen yet, and ``L`` grows slowly with the number of tries. Once the highest
     reward was seen, untried actions are worth about three times the highest value found. Two equal outcomes that contradict all

@@ -19,7 +19,7 @@ pub struct ExploreArguments {
     #[arg(conflicts_with = "suite")]
     file: Option<PathBuf>,
 
-    /// The built-in suite: explore, or explore-tuning, on which the default agent was chosen
+    /// The built-in suite: explore, explore-settings (the default beside seven settings) or explore-tuning (where it is chosen)
     #[arg(long, value_name = "NAME", default_value = "explore")]
     suite: String,
 

@@ -1,5 +1,5 @@
 //! Mean scores of the default agent: `cargo run --release -p backsweep-worlds --example explore_means -- SEED RUNS WORLD…`.
-//! One line per world: its name, the mean over runs, the worst run, and how many runs did not reach their goal.
+//! One line per world: its name, the mean over runs, the median, the worst run, and how many runs did not reach their goal.
 //! `scripts/explore-ablation` runs it with one term of the bonus taken out at a time.
 
 use backsweep::Random;
@@ -35,7 +35,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let worst = if more_is_better { scores().reduce(f64::min) } else { scores().reduce(f64::max) };
         let n_missed = found.iter().filter(|run| !run.reached).count();
         let mean = scores().sum::<f64>() / n_runs as f64;
-        println!("{name} {mean} {} {n_missed}", worst.unwrap_or(f64::NAN));
+        let mut sorted: Vec<f64> = scores().collect();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN);
+        println!("{name} {mean} {median} {} {n_missed}", worst.unwrap_or(f64::NAN));
     }
     Ok(())
 }

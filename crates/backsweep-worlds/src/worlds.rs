@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 type Build = fn(usize, &mut Random) -> World;
 
 /// The worlds whose names have no size. Ceilings are the expected scores of an agent that knows the world.
-const SINGLE: [(&str, Build); 11] = [
+const SINGLE: [(&str, Build); 12] = [
     ("riverswim", |_, _| {
         known_as("riverswim", "RiverSwim (Strehl & Littman)", lines::strong_river(6), 3.34e6)
     }),
@@ -27,12 +27,13 @@ const SINGLE: [(&str, Build); 11] = [
     ("frozen_lake_8x8", |_, _| toy_text::frozen_lake_8()),
     ("taxi", |_, _| toy_text::taxi()),
     ("cliff_walking", |_, _| toy_text::cliff_walking()),
+    ("four_rooms", |_, _| goals::four_rooms()),
     ("blocking_maze", |_, _| known_as("blocking_maze", "Blocking maze", mazes::blocking(), 225.0)),
     ("shortcut_maze", |_, _| known_as("shortcut_maze", "Shortcut maze", mazes::shortcut(), 487.0)),
 ];
 
 /// The families whose names end in a size, and the sizes there are.
-const SIZED: [(&str, RangeInclusive<usize>, Build); 14] = [
+const SIZED: [(&str, RangeInclusive<usize>, Build); 16] = [
     ("riverswim", 2..=1000, |n, _| lines::river_swim(n)),
     ("strong_river", 2..=1000, |n, _| lines::strong_river(n)),
     ("arms", 2..=6, |n, _| lines::arms(n)),
@@ -49,6 +50,8 @@ const SIZED: [(&str, RangeInclusive<usize>, Build); 14] = [
     ("corridor", 2..=1000, |n, _| goals::corridor(n)),
     ("key_door", 2..=50, |n, _| goals::key_door(n)),
     ("bandit", 2..=1000, random::bandit),
+    ("combination", 2..=1000, random::combination),
+    ("inventory", 2..=1000, |n, _| random::inventory(n)),
     ("lake", 3..=100, random::lake),
     ("garnet", 3..=10_000, random::garnet),
 ];

@@ -9,10 +9,11 @@ use backsweep::explore::{Explore, Forgetting};
 use backsweep_worlds::{AgentSettings, Horizon, Score, World};
 use std::path::Path;
 
-/// The suite, and the one on which its default agent was chosen: their names and files.
-pub const SUITES: [(&str, &str); 2] = [
+/// The suite, the one on which its default agent is chosen, and the one that compares it with other settings: names and files.
+pub const SUITES: [(&str, &str); 3] = [
     ("explore", include_str!("../../experiments/explore.toml")),
     ("explore-tuning", include_str!("../../experiments/explore-tuning.toml")),
+    ("explore-settings", include_str!("../../experiments/explore-settings.toml")),
 ];
 
 impl Experiment {

@@ -5,16 +5,42 @@ use super::mazes::corners;
 use crate::grid::{COMPASS, Grid, stepped};
 use crate::table::{TabularWorld, end, to};
 use crate::world::World;
+use backsweep::State;
 use backsweep::planner::Outcome;
 
-/// Four rooms in a square of this odd side (5 or more), with one door between neighbors (Sutton, Precup & Singh 1999): from one
-/// corner to the other. A move slips with probability 1/3, in each other direction with the same.
+/// Sutton, Precup & Singh's four rooms.
+const FOUR_ROOMS: [&str; 11] = [
+    "S....#.....",
+    ".....#.....",
+    "...........",
+    ".....#.....",
+    ".....#.....",
+    "#.####.....",
+    ".....###.##",
+    ".....#.....",
+    ".....#.....",
+    "...........",
+    ".....#....G",
+];
+
+/// Four rooms (Sutton, Precup & Singh 1999), from one corner to the other.
+pub fn four_rooms() -> World {
+    let is_wall = |cell: usize| FOUR_ROOMS[cell / 11].as_bytes()[cell % 11] == b'#';
+    between_corners("four_rooms", "Four rooms", 11, is_wall)
+}
+
+/// Four rooms in a square of this odd side (5 or more), with one door between neighbors.
 pub fn rooms(side: usize) -> World {
     let (middle, doors) = (side / 2, [side / 4, side - 1 - side / 4]);
     let is_wall = |cell: usize| {
         let (row, column) = (cell / side, cell % side);
         row == middle && !doors.contains(&column) || column == middle && !doors.contains(&row)
     };
+    between_corners(&format!("rooms_{side}"), &format!("Four rooms, {side}x{side}"), side, is_wall)
+}
+
+/// From the top left corner of a square to the bottom right one. A move slips with probability 1/3, to either side.
+fn between_corners(name: &str, title: &str, side: usize, is_wall: impl Fn(usize) -> bool) -> World {
     let goal = side * side - 1;
     let table = TabularWorld::new(side * side, |s| {
         let moved = |a: usize, p: f64| match stepped((side, side), s, COMPASS[a % 4]) {
@@ -22,9 +48,7 @@ pub fn rooms(side: usize) -> World {
             next if is_wall(next) => to(p, s, 0.0),
             next => to(p, next, 0.0),
         };
-        let slips = |a: usize| {
-            (0..4).map(|turn| moved(a + turn, if turn == 0 { 2.0 / 3.0 } else { 1.0 / 9.0 })).collect()
-        };
+        let slips = |a: usize| vec![moved(a, 2.0 / 3.0), moved(a + 1, 1.0 / 6.0), moved(a + 3, 1.0 / 6.0)];
         if s == goal || is_wall(s) { Vec::new() } else { (0..4).map(slips).collect() }
     });
     let mut text: Vec<u8> = corners(side).into_bytes();
@@ -32,8 +56,7 @@ pub fn rooms(side: usize) -> World {
         .filter(|&cell| is_wall(cell))
         .for_each(|cell| text[cell / side * (side + 1) + cell % side] = b'#');
     let grid = Grid::of_cells(&String::from_utf8_lossy(&text), &COMPASS);
-    let world =
-        World::lasting(&format!("rooms_{side}"), &format!("Four rooms, {side}x{side}"), table, 20_000);
+    let world = World::lasting(name, title, table, 20_000);
     World { discount: 0.99, episode_limit: Some(300), ..world }.with_grid(grid)
 }
 
@@ -51,16 +74,16 @@ pub fn corridor(n: usize) -> World {
     World { discount: 0.99, episode_limit: Some(20 * n as u64), ..world }
 }
 
-/// Two rooms of 5 rows and `n` columns (2 or more) with a locked door between them: the key lies in the first, the goal in the
-/// second. A move goes astray with probability 0.1, to either side.
+/// Two rooms of 5 rows and `n` columns (2 or more) with a locked door between them. The key lies at the bottom left, the goal at
+/// the top right; an episode starts anywhere in the left room but on the key. A move goes astray with probability 0.1, to
+/// either side.
 ///
 /// State = 3 × cell + what was done: nothing, the key was taken, the door was opened. Actions: up, right, down, left, take, open.
 pub fn key_door(n: usize) -> World {
     const ROWS: usize = 5;
     let n_columns = 2 * n + 1;
     let size = (ROWS, n_columns);
-    let (key, door, goal) = ((ROWS - 1) * n_columns, ROWS / 2 * n_columns + n, ROWS * n_columns - 1);
-    let start = n_columns / 4;
+    let (key, door, goal) = ((ROWS - 1) * n_columns, ROWS / 2 * n_columns + n, n_columns - 1);
     let table = TabularWorld::new(3 * ROWS * n_columns, |s| {
         let (cell, done) = (s / 3, s % 3);
         if cell == goal {
@@ -83,8 +106,9 @@ pub fn key_door(n: usize) -> World {
         }
         actions
     });
-    let table = table.starting_in(vec![backsweep::State(3 * start as u32)]);
+    let starts = (0..ROWS * n_columns).filter(|&cell| cell % n_columns < n && cell != key);
+    let table = table.starting_in(starts.map(|cell| State(3 * cell as u32)).collect());
     let title = format!("Key and door, {} states", 3 * ROWS * n_columns);
     let world = World::lasting(&format!("key_door_{n}"), &title, table, 30_000);
-    World { discount: 0.99, episode_limit: Some(300), ..world }
+    World { discount: 0.99, episode_limit: Some(250), ..world }
 }

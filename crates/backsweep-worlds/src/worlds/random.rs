@@ -1,4 +1,4 @@
-//! Worlds that differ from run to run: the default setting was chosen on these and on other sizes of the suite's families.
+//! Worlds of chance: most differ from run to run.
 
 use super::toy_text::frozen_lake;
 use crate::table::{TabularWorld, to};
@@ -51,18 +51,42 @@ pub fn garnet(n: usize, random: &mut Random) -> World {
     World { reward_range: (0.0, 1.0), ..world }
 }
 
-/// A bandit of `n` arms (2 or more), each of which pays 1 with a probability drawn from 0 to 1, or nothing.
+/// A bandit of `n` arms (2 or more), each of which pays 1 with a probability drawn from 0.2 to 0.7, or nothing.
 pub fn bandit(n: usize, random: &mut Random) -> World {
-    let chances: Vec<f64> = (0..n).map(|_| random.unit()).collect();
+    let chances: Vec<f64> = (0..n).map(|_| 0.2 + 0.5 * random.unit()).collect();
     let table =
         TabularWorld::new(1, |_| chances.iter().map(|&p| vec![to(p, 0, 1.0), to(1.0 - p, 0, 0.0)]).collect());
     let world = World::lasting(&format!("bandit_{n}"), &format!("Bandit of {n} arms"), table, 3_000);
     let gain = chances.iter().copied().fold(0.0, f64::max);
-    World {
-        discount: 0.99,
-        reward_range: (0.0, 1.0),
-        score: Score::Regret { gain },
-        ceiling: Some(0.0),
-        ..world
-    }
+    World { reward_range: (0.0, 1.0), score: Score::Regret { gain }, ceiling: Some(0.0), ..world }
+}
+
+/// A lock of `n` wheels (2 or more): one of four actions, drawn per wheel, turns it; any other locks them all again. The last one
+/// pays 1 and locks again.
+pub fn combination(n: usize, random: &mut Random) -> World {
+    let right: Vec<usize> = (0..n).map(|_| random.below(4) as usize).collect();
+    let table = TabularWorld::new(n, |s| {
+        let turned = if s + 1 == n { to(1.0, 0, 1.0) } else { to(1.0, s + 1, 0.0) };
+        (0..4).map(|a| vec![if a == right[s] { turned } else { to(1.0, 0, 0.0) }]).collect()
+    });
+    World::lasting(&format!("combination_{n}"), &format!("Lock of {n} wheels"), table, 500 * n as u64)
+}
+
+/// A store of at most `n` goods (2 or more), after Puterman (1994): a good sells for 8 and costs 2, an order 4, and what is in store 1
+/// each. Demand is geometric with mean n/3, so the highest reward, that of a full store sold out, is hardly ever seen.
+pub fn inventory(n: usize) -> World {
+    let stays = 1.0 / (1.0 + 3.0 / n as f64); // the chance that one more is wanted
+    let table = TabularWorld::new(n + 1, |s| {
+        let order = |a: usize| {
+            let stock = s + a;
+            let cost = if a > 0 { 4.0 + 2.0 * a as f64 } else { 0.0 } + stock as f64;
+            let sold = |k: usize| {
+                let p = stays.powi(k as i32) * if k < stock { 1.0 - stays } else { 1.0 };
+                to(p, stock - k, 8.0 * k as f64 - cost)
+            };
+            (0..=stock).map(sold).collect()
+        };
+        (0..=n - s).map(order).collect()
+    });
+    World::lasting(&format!("inventory_{n}"), &format!("Store of {n} goods"), table, 4_000)
 }

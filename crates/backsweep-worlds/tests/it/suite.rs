@@ -86,6 +86,13 @@ fn every_world_is_complete() {
         "grid_7",
         "lake_6",
         "garnet_30",
+        "four_rooms",
+        "rooms_7",
+        "corridor_5",
+        "key_door_3",
+        "bandit_4",
+        "combination_6",
+        "inventory_10",
     ];
     for name in names().into_iter().chain(others.map(str::to_owned)) {
         let world = build(&name);
@@ -123,7 +130,7 @@ fn every_world_is_complete() {
         // The stated range is the actual one, except in worlds with random rewards.
         assert!((low, high) == range || name.starts_with("garnet"), "{name}: {range:?}");
     }
-    assert_eq!(n_grids, 2 + 1 + 2 + 2 + 2 * 2 + 2 * 21 + 2);
+    assert_eq!(n_grids, 2 + 1 + 2 + 2 + 2 * 2 + 2 * 21 + 2 + 2);
 }
 
 #[test]
@@ -344,6 +351,48 @@ fn draws_follow_the_table() {
     }
     for (state, p) in [(2, 0.05), (3, 0.6), (4, 0.35)] {
         assert!((f64::from(counts[state]) / 30_000.0 - p).abs() < 0.012, "{counts:?}");
+    }
+}
+
+#[test]
+fn goal_worlds_and_stores_worked_by_hand() {
+    let rooms = build("four_rooms");
+    let near = |found: Vec<(f64, f64, Option<u32>)>, expected: &[(f64, f64, Option<u32>)]| {
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (one, other) in found.iter().zip(expected) {
+            assert!((one.0 - other.0).abs() < 1e-12 && (one.1, one.2) == (other.1, other.2), "{found:?}");
+        }
+    };
+    let sixth = 1.0 / 6.0;
+    // Up, right, down, left. From the start to the right: a slip down, or up into the wall.
+    near(
+        outcomes(rooms.table(), 0, 1),
+        &[(4.0 * sixth, 0.0, Some(1)), (sixth, 0.0, Some(11)), (sixth, 0.0, Some(0))],
+    );
+    // Above the goal, downward: the goal pays and ends.
+    near(
+        outcomes(rooms.table(), 109, 2),
+        &[(4.0 * sixth, 1.0, None), (sixth, 0.0, Some(108)), (sixth, 0.0, Some(109))],
+    );
+    let is_free = |s: &u32| rooms.table().n_actions(State(*s)) > 0;
+    assert_eq!([27, 56, 74, 85, 104].into_iter().filter(is_free).collect::<Vec<u32>>(), [27, 56, 74, 104]);
+    let house = build("key_door_3");
+    assert_eq!((house.table().n_states(), house.table().starts().len()), (105, 14));
+    let (key, before_door) = (4 * 7, 2 * 7 + 2);
+    assert_eq!(outcomes(house.table(), 3 * key, 4), [(1.0, 0.0, Some(3 * key + 1))]);
+    assert_eq!(outcomes(house.table(), 3 * before_door, 5), [(1.0, 0.0, Some(3 * before_door))]);
+    assert_eq!(outcomes(house.table(), 3 * before_door + 1, 5), [(1.0, 0.0, Some(3 * before_door + 2))]);
+    assert_eq!(outcomes(house.table(), 3 * before_door + 2, 1)[0], (0.9, 0.0, Some(3 * before_door + 5)));
+    // A store of 3, one good left, none ordered: nobody wants it, or it is sold.
+    let store = build("inventory_3");
+    assert_eq!(outcomes(store.table(), 1, 0), [(0.5, -1.0, Some(1)), (0.5, 7.0, Some(0))]);
+    assert_eq!(outcomes(store.table(), 0, 0), [(1.0, 0.0, Some(0))]);
+    assert_eq!(outcomes(store.table(), 0, 1)[0], (0.5, -7.0, Some(1)));
+    // One action in four turns a wheel; the last wheel pays.
+    let lock = build("combination_4");
+    for wheel in 0..4 {
+        let turns = (0..4).filter(|&a| outcomes(lock.table(), wheel, a) != [(1.0, 0.0, Some(0))]);
+        assert_eq!(turns.count(), 1, "wheel {wheel}");
     }
 }
 

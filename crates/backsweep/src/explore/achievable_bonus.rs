@@ -1,7 +1,7 @@
 //! A bonus for what an outcome can change: an uncertain transition matters only where it changes what is *achievable*.
 //!
 //! ```text
-//! bonus = β L √((t + v/4) / n) + (d + u s) R / n        L = ln(1 + m / 20)
+//! bonus = β L √((t + v/2) / n) + (d + u s) R / n        L = ln(1 + m / 20)
 //!     t = u² T + (1 − u²) min(T, W)
 //!     T = 4 (1 − γ) s' R²                               what the range of rewards allows
 //!     W = (n Var(y) + 3 (s / 2) span²) / (n + 3)        what the outcomes seen so far can change
@@ -13,8 +13,9 @@
 //! of the state.
 //!
 //! s, the *surprise* of the world: over all repeated tries of all pairs, the mean of 1 − w/W, where w of the pair's W earlier
-//! tries led to the same place. s' is the pair's own, 1 − Σ p², shrunk to s as if by 3 visits; v is the variance of its
-//! rewards, shrunk to that of all pairs as if by one.
+//! tries led to the same place, with one imagined try that was half a surprise. s' is the pair's own, 1 − Σ p², shrunk to s as
+//! if by 3 visits. v is the variance of its rewards, shrunk likewise to the highest variance among the actions of its state. A
+//! mean reward outside the stated range is noise as well: the range is that of means.
 //!
 //! m is the mean number of visits of the pairs tried: an agent that has tried each pair a few times cannot afford to try each
 //! of them twenty times.
@@ -40,8 +41,10 @@ const SETTLED: f64 = 20.0;
 pub(super) const RENEWED: usize = 4;
 /// A bonus that is off by no more than this fraction is not updated.
 pub(super) const TOLERANCE: f64 = 0.1;
-/// The visits by which a pair's own surprise is shrunk to that of the world.
-const SURPRISE_PRIOR: f64 = 3.0;
+/// The visits by which a pair's own statistics are shrunk to those of the world or of its state.
+const PRIOR_VISITS: f64 = 3.0;
+/// How much of a surprise the imagined first try was.
+const PRIOR_SURPRISE: f64 = 0.5;
 /// A discount above .99 counts as .99: without discount there would be no bonus for randomness.
 const LEAST_END: f64 = 0.01;
 /// A part of the range of rewards below this counts as seen.
@@ -76,9 +79,8 @@ const END: u32 = u32::MAX;
 /// The outcomes of all pairs, and what they add up to.
 #[derive(Clone, Debug)]
 pub(super) struct Achievable {
-    /// The sum of 1 − w/W over repeated tries; that of squared deviations of rewards from their pair's mean; how many there were.
+    /// The sum of 1 − w/W over repeated tries, and how many there were.
     surprise: f64,
-    noise: f64,
     n_repeated: f64,
     /// Pairs tried, and tries.
     n_pairs: f64,
@@ -104,7 +106,6 @@ impl Achievable {
     pub fn new(start: f64) -> Self {
         Self {
             surprise: 0.0,
-            noise: 0.0,
             n_repeated: 0.0,
             n_pairs: 0.0,
             n_tries: 0.0,
@@ -179,10 +180,7 @@ impl Achievable {
             self.n_pairs = (self.n_pairs - 1.0).max(0.0);
             *row = PairOutcomes::NONE;
         } else if is_new {
-            let mean = (model.reward_sum(change.pair) - change.reward) / change.weight_before;
             self.surprise += (1.0 - before / change.weight_before).clamp(0.0, 1.0);
-            self.noise +=
-                ((reward - mean) / constants.range).powi(2) * change.weight_before / change.weight_after;
             self.n_repeated += 1.0;
         }
         if change.weight > 0.0 {
@@ -218,9 +216,9 @@ impl Achievable {
         self.n_changes += 1;
     }
 
-    /// s, with one imagined try that was a surprise.
+    /// s, the surprise of the world.
     fn share(&self) -> f64 {
-        (self.surprise + 1.0) / (self.n_repeated + 1.0)
+        (self.surprise + PRIOR_SURPRISE) / (self.n_repeated + 1.0)
     }
 
     /// u, the part of the range above the highest reward seen.
@@ -253,7 +251,8 @@ impl Achievable {
         ((squares / weight).max(0.0), low, high)
     }
 
-    /// The bonus of a pair after `n` visits whose rewards have this variance, in units of the squared range.
+    /// The bonus of a pair after `n` visits. Of its rewards and of the noisiest action of its state, the variance is given in units
+    /// of the squared range.
     pub fn bonus(
         &mut self,
         (beta, d): (f64, f64),
@@ -261,7 +260,7 @@ impl Achievable {
         model: &Model,
         recommending: &dyn Planner,
         pair: Pair,
-        (n, reward_variance): (f64, f64),
+        (n, noise, noisiest): (f64, f64, f64),
     ) -> f64 {
         let (variance, low, high) = self.outlook(model, recommending, pair, constants.range);
         let row = &mut self.pairs[pair.index()];
@@ -271,15 +270,14 @@ impl Achievable {
         let rows = model.pairs(model.state_of(pair)).map(|pair| &self.pairs[pair.index()]);
         let (low, high) = rows.fold((low, high), |(low, high), row| (low.min(row.low), high.max(row.high)));
         let (range, s, u) = (constants.range, self.share(), self.unseen(constants));
-        let own = (n * own + SURPRISE_PRIOR * s) / (n + SURPRISE_PRIOR);
-        let noise = (n * reward_variance + self.noise / self.n_repeated.max(1.0)) / (n + 1.0);
+        let shrunk = |own: f64, prior: f64| (n * own + PRIOR_VISITS * prior) / (n + PRIOR_VISITS);
         // In units of the range.
-        let by_range = 4.0 * (1.0 - recommending.values().discount()).max(LEAST_END) * own;
-        let widest = SURPRISE_PRIOR * s / 2.0 * (high - low).powi(2);
-        let by_values = (n * variance + widest) / (n + SURPRISE_PRIOR);
+        let by_range = 4.0 * (1.0 - recommending.values().discount()).max(LEAST_END) * shrunk(own, s);
+        let by_values = shrunk(variance, s / 2.0 * (high - low).powi(2));
         let transitions = u * u * by_range + (1.0 - u * u) * by_range.min(by_values);
         let growth = ((self.n_tries / self.n_pairs.max(1.0)).max(1.0) / SETTLED).ln_1p();
-        range * (beta * growth * ((transitions + noise / 4.0) / n).sqrt() + (d + u * s) / n)
+        let rewards = shrunk(noise, noisiest);
+        range * (beta * growth * ((transitions + rewards / 2.0) / n).sqrt() + (d + u * s) / n)
     }
 
     /// The pair whose turn it is; `None` if it was never tried.
@@ -323,7 +321,7 @@ impl Achievable {
 
     pub fn store(&self, snapshot: &mut Snapshot) {
         let [is_beyond, has_ended] = [self.is_beyond, self.has_ended].map(|flag| f64::from(u8::from(flag)));
-        let sums = [self.surprise, self.noise, self.n_repeated, self.n_pairs, self.n_tries, self.top];
+        let sums = [self.surprise, self.n_repeated, self.n_pairs, self.n_tries, self.top];
         let others = [is_beyond, has_ended, self.highest[0], self.highest[1], self.start];
         snapshot.put("explore.achievable", [&sums[..], &others[..]].concat());
         snapshot.put("explore.achievable_counts", vec![self.turn as u64, self.n_changes]);
@@ -336,14 +334,13 @@ impl Achievable {
 
     pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let wrong = |name, problem| Err(Snapshot::problem(name, problem));
-        let numbers = snapshot.finite("explore.achievable", 11)?;
-        let &[surprise, noise, n_repeated, n_pairs, n_tries, top, is_beyond, has_ended, last, current, start] =
+        let numbers = snapshot.finite("explore.achievable", 10)?;
+        let &[surprise, n_repeated, n_pairs, n_tries, top, is_beyond, has_ended, last, current, start] =
             numbers
         else {
-            return wrong("explore.achievable", "expected 11 items");
+            return wrong("explore.achievable", "expected 10 items");
         };
         let is_right = (0.0..=n_repeated).contains(&surprise)
-            && noise >= 0.0
             && n_repeated <= 1e18
             && (0.0..=model.n_pairs() as f64).contains(&n_pairs)
             && (0.0..=1e18).contains(&n_tries)
@@ -375,7 +372,6 @@ impl Achievable {
         let (highest, turn) = ([last, current], turn as usize);
         Ok(Self {
             surprise,
-            noise,
             n_repeated,
             n_pairs,
             n_tries,

@@ -12,6 +12,9 @@ use crate::{Result, Transition};
 /// More steps than any agent takes; they are not counted beyond.
 pub(super) const MAX_STEPS: u64 = 1 << 53;
 
+/// A variance below this part of the squared range of rewards is what rounding leaves of 0.
+const ROUNDING: f64 = 1e-12;
+
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {
     pub constants: Constants,
@@ -141,6 +144,15 @@ impl Statistics {
         (square - above * above).max(0.0)
     }
 
+    /// The variance of a pair's rewards, in units of the squared range. A mean outside the range is noise, too.
+    fn noise(&self, model: &Model, pair: Pair) -> f64 {
+        let (mean, constants) = (model.mean_reward(pair), &self.constants);
+        let outside = mean - mean.clamp(constants.lowest, constants.highest());
+        let variance = (self.variance(model, pair).sqrt() / constants.range).powi(2);
+        let variance = if variance < ROUNDING { 0.0 } else { variance };
+        variance + (outside / constants.range).powi(2)
+    }
+
     /// The mean reward of a pair, and the standard deviation of what the mean may be: that of the mean of n rewards with
     /// weights drawn from a Dirichlet distribution.
     pub fn mean_reward(&self, model: &Model, pair: Pair) -> MeanReward {
@@ -174,9 +186,11 @@ impl Statistics {
                 variance_bonus::bonus(c, d, range, n, variance.min(f64::MAX))
             }
             Explore::AchievableBonus { beta, d } => {
-                let noise = (self.variance(model, pair).sqrt() / range).powi(2);
+                let tried = model.pairs(model.state_of(pair)).filter(|&pair| model.weight(pair) > 0.0);
+                let noisiest = tried.map(|pair| self.noise(model, pair)).fold(0.0, f64::max);
+                let noise = (n, self.noise(model, pair), noisiest);
                 self.achievable.as_mut().map_or(0.0, |achievable| {
-                    achievable.bonus((beta, d), &self.constants, model, recommending, pair, (n, noise))
+                    achievable.bonus((beta, d), &self.constants, model, recommending, pair, noise)
                 })
             }
             Explore::EpsilonGreedy { .. } | Explore::Optimism(_) | Explore::PosteriorSampling { .. } => 0.0,

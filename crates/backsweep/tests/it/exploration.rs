@@ -421,7 +421,7 @@ fn achievable_bonus(history: &[Transition], agent: &Agent, (beta, d): (f64, f64)
     let range = RANGE.1 - RANGE.0;
     let last = history[history.len() - 1];
     let of = |s: State, a: Action| history.iter().filter(move |t| (t.state, t.action) == (s, a));
-    let (mut surprise, mut noise, mut n_repeated) = (1.0, 0.0, 0.0);
+    let (mut surprise, mut n_repeated) = (0.5, 0.0);
     let mut pairs: Vec<(State, Action)> = Vec::new();
     for (i, t) in history.iter().enumerate() {
         let earlier: Vec<&Transition> =
@@ -432,8 +432,6 @@ fn achievable_bonus(history: &[Transition], agent: &Agent, (beta, d): (f64, f64)
             continue;
         }
         surprise += 1.0 - earlier.iter().filter(|e| e.next == t.next).count() as f64 / n;
-        let mean = earlier.iter().map(|e| e.reward).sum::<f64>() / n;
-        noise += ((t.reward - mean) / range).powi(2) * n / (n + 1.0);
         n_repeated += 1.0;
     }
     let s = surprise / (n_repeated + 1.0);
@@ -462,22 +460,34 @@ fn achievable_bonus(history: &[Transition], agent: &Agent, (beta, d): (f64, f64)
     let ys: Vec<f64> = (0..2).flat_map(|a| outlook(Action(a))).map(|(_, y)| y).collect();
     let span = ys.iter().copied().fold(f64::MIN, f64::max) - ys.iter().copied().fold(f64::MAX, f64::min);
     let n = of(last.state, last.action).count() as f64;
-    let rewards: Vec<(f64, f64)> = of(last.state, last.action).map(|t| (1.0 / n, t.reward / range)).collect();
-    let v = (n * variance(&rewards) + noise / n_repeated.max(1.0)) / (n + 1.0);
+    let noise = |a: Action| {
+        let n = of(last.state, a).count() as f64;
+        let rewards: Vec<(f64, f64)> = of(last.state, a).map(|t| (1.0 / n, t.reward / range)).collect();
+        let mean = rewards.iter().map(|(p, r)| p * r).sum::<f64>() * range;
+        variance(&rewards) + ((mean - mean.clamp(RANGE.0, RANGE.1)) / range).powi(2)
+    };
+    let noisiest = noise(Action(0)).max(noise(Action(1)));
+    let v = (n * noise(last.action) + 3.0 * noisiest) / (n + 3.0);
     let certain: f64 = own.iter().map(|(p, _)| p * p).sum();
     let by_range = 4.0 * (1.0 - GAMMA) * (n * (1.0 - certain) + 3.0 * s) / (n + 3.0);
     let by_values = (n * variance(&own) + 1.5 * s * span * span) / (n + 3.0);
     let top = history.iter().map(|t| t.reward).fold(f64::MIN, f64::max);
-    let u = if (RANGE.1 - top) / range < 0.02 { 0.0 } else { (RANGE.1 - top) / range };
+    let u = match (RANGE.1 - top) / range {
+        u if u < 0.0 => 1.0, // outside the range, which is then that of means
+        u if u < 0.02 => 0.0,
+        u => u,
+    };
     let t = u * u * by_range + (1.0 - u * u) * by_range.min(by_values);
     let mean_visits = history.len() as f64 / pairs.len() as f64;
-    range * (beta * (1.0 + mean_visits / 20.0).ln() * ((t + v / 4.0) / n).sqrt() + (d + u * s) / n)
+    range * (beta * (1.0 + mean_visits / 20.0).ln() * ((t + v / 2.0) / n).sqrt() + (d + u * s) / n)
 }
 
 #[test]
 fn the_achievable_bonus_is_its_closed_form() {
     // With one action per state all y are those of the moment; with two, and steps that end, they never change by themselves.
-    for (n_actions, n_ways, top) in [(1, 3, 3.0), (1, 3, 1.0), (1, 2, 3.0), (2, 1, 2.0), (2, 1, 3.0)] {
+    for (n_actions, n_ways, top) in
+        [(1, 3, 3.0), (1, 3, 1.0), (1, 2, 3.0), (1, 3, 5.0), (2, 1, 2.0), (2, 1, 3.0)]
+    {
         let constants = (3.0, 0.1);
         let explore = Explore::AchievableBonus { beta: constants.0, d: constants.1 };
         let mut agent = build(explore, Forgetting::Never, 0.0, PlannerKind::default());

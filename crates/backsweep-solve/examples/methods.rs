@@ -3,11 +3,12 @@
 //!
 //! Every model is solved by the portfolio and by every method, RUNS times in turn; the fastest run of each counts. A method
 //! is stopped once it takes four times as long as the fastest so far. WHAT selects the models whose name contains it.
+//! With a third argument, the models are written to that folder as UMB instead, for `scripts/bench-peers`.
 //! The last lines say on how many models the portfolio takes more than 1.5 times as long as the best method.
 
 use backsweep_bench::families::{self, Family, MazeModel, applied};
 use backsweep_bench::thread_time;
-use backsweep_mdp::{Direction, Objective, Question};
+use backsweep_mdp::{Compression, Direction, Objective, Question};
 use backsweep_solve::{DISCOUNTED_METHODS, Limits, solve};
 use std::time::Duration;
 
@@ -15,6 +16,16 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let what = arguments.first().map_or("", String::as_str);
     let runs: usize = arguments.get(1).and_then(|runs| runs.parse().ok()).unwrap_or(3);
+    if let Some(folder) = arguments.get(2) {
+        for (name, make) in models() {
+            if name.contains(what) {
+                let path = std::path::Path::new(folder).join(format!("{}.umb", name.replace([' ', ','], "")));
+                backsweep_mdp::write(path, &make().mdp, None, Compression::None)
+                    .expect("a folder that exists");
+            }
+        }
+        return;
+    }
     println!(
         "{:24} {:>7} {:>9} {:>9} {:>6}  best method; how the portfolio chose",
         "model", "states", "arcs", "auto ms", "ratio"

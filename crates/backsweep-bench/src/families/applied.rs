@@ -23,7 +23,9 @@ pub fn inventory(capacity: usize, discount: f64) -> Family {
                 outcomes.push(((filled - sold) as u32, p));
                 lost -= p;
             }
-            outcomes.push((0, lost.max(1e-12)));
+            if lost > 1e-12 {
+                outcomes.push((0, lost));
+            }
             let fixed = if order > 0 { 20.0 } else { 0.0 };
             let sold = mean.min(filled as f64);
             let earned = 8.0 * sold - fixed - 4.0 * order as f64 - 0.5 * filled as f64;

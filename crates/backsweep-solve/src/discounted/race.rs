@@ -122,7 +122,7 @@ impl Race {
             entry.n_turns += 1;
             let rate = (before / width).ln() / reached.spent.max(1.0);
             let rate = reached.rate.max(if rate.is_finite() { rate } else { 0.0 });
-            entry.is_steady = entry.rate.is_some_and(|last| last < 2.0 * rate && rate < 2.0 * last);
+            entry.is_steady = entry.rate.is_some_and(|last| last < 3.0 * rate && rate < 3.0 * last);
             entry.rate = Some(rate);
             entry.is_dead = reached.end == SweepEnd::Slow && reached.spent < 0.5 * budget;
             // Widths are alike while values still flow through the model, and the newer values are then the better ones.
@@ -160,10 +160,13 @@ impl Race {
         (self.turn, self.budget) = match rival {
             Some(rival) if !early && needs > 1.5 * self.total + 3.0 * SHORT && self.turn == leader => {
                 // Krylov's method shows what it can do only after a while, which much work ahead is worth.
-                let patient = entries[leader].is_steady && entries[rival].runner == Runner::Krylov;
-                let share = if patient { needs / 3.0 } else { 0.0 };
+                let share = match (entries[rival].runner, entries[leader].is_steady) {
+                    (Runner::Krylov, true) => (0.5 * needs).min(3.0 * self.total),
+                    (Runner::Krylov, false) => (0.5 * needs).min(self.total),
+                    _ => 0.0,
+                };
                 let least = if is_directed && self.total < LONG { 2.0 * LONG } else { SHORT };
-                (rival, (0.5 * self.total).max(share.min(4.0 * self.total)).max(least))
+                (rival, (0.5 * self.total).max(share).max(least))
             }
             _ => (leader, (1.25 * needs).clamp(SHORT, self.total.max(LONG - self.total))),
         };

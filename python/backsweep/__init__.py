@@ -62,6 +62,7 @@ from ._objectives import Average, Discounted, Horizon, Reach, Total
 from ._plot import plot_policy, plot_values
 from ._predict import predict as _predict
 from ._solution import PolicyValue, Solution, WhatIf
+from ._tree import PolicyTree
 from ._spaces import name_of
 from ._types import (
     Audit,
@@ -124,6 +125,7 @@ __all__ = [
     "Optimism",
     "PengWilliams",
     "Planner",
+    "PolicyTree",
     "PolicyValue",
     "PosteriorSampling",
     "Reach",

@@ -71,6 +71,8 @@ class MDP:
     _solver: KnownModel
     # What finds further states, if the problem is given by functions and a range of values.
     _unexplored: tuple[FunctionModel, tuple[float, float], int | None] | None = None
+    # How often each action was sampled, if the probabilities are estimates.
+    _samples: int | None = None
 
     def __init__(self, discount: float, *, planner: str | Planner | None = None) -> None:
         _warn_of(planner)
@@ -244,7 +246,9 @@ class MDP:
             raise ValueError(f"samples is {samples}; expected 1 or more")
         engine, left = _functions.simulated(env, samples, discount, limit, progress, seed)
         _functions.warn_of_frontier(left)
-        return cls._of(engine)
+        mdp = cls._of(engine)
+        mdp._samples = samples if samples > 1 else None
+        return mdp
 
     @classmethod
     def read(
@@ -388,7 +392,10 @@ class MDP:
         (values, lower, upper, action_ids), rest = self._solver.solve(
             tolerance, question(objective), minimize, method, time_limit, threads
         )
-        return Solution(values, lower, upper, *rest, self._solver, action_ids)
+        solution = Solution(values, lower, upper, *rest, self._solver, action_ids)
+        if self._samples is not None:
+            solution.explanation.append(f"the problem is estimated from {self._samples} samples of each action")
+        return solution
 
     def _explore(self, until: float, at: Hashable | None, minimize: bool, time_limit: float | None) -> Solution:
         """Finds states until the start is known well enough."""
@@ -667,7 +674,9 @@ class MDP:
         return self._solver.audit()
 
     def __copy__(self) -> MDP:
-        return self._of(copy.copy(self._solver))
+        mdp = self._of(copy.copy(self._solver))
+        mdp._samples = self._samples
+        return mdp
 
     def __contains__(self, state: Hashable) -> bool:
         return self._solver.contains(state)
@@ -679,7 +688,8 @@ class MDP:
         return True
 
     def __repr__(self) -> str:
-        return f"<backsweep.MDP: {len(self)} states, discount {self.discount}>"
+        estimated = "" if self._samples is None else f", estimated from {self._samples} samples per action"
+        return f"<backsweep.MDP: {len(self)} states, discount {self.discount}{estimated}>"
 
     def _repr_html_(self) -> str:
         return self._solver.html()

@@ -167,6 +167,9 @@ def test_a_simulator_is_enumerated() -> None:
     mdp = backsweep.MDP.from_simulator(Corridor(), discount=1.0)
     mdp.solve()
     assert len(mdp) == 5 and mdp.value(0) == pytest.approx(-5.0)
+    assert "estimated" not in repr(mdp)
+    sampled = backsweep.MDP.from_simulator(Corridor(), discount=1.0, samples=3)
+    assert "estimated from 3 samples" in repr(sampled) and "estimated from 3 samples" in sampled.solve().explanation[-1]
     with pytest.raises(ValueError, match="samples is 0"):
         backsweep.MDP.from_simulator(Corridor(), discount=1.0, samples=0)
 

@@ -1,4 +1,4 @@
-//! How well planning calls keep their time budget on a state with very many predecessors.
+//! The precision with which planning calls keep their time budget on a state with very many predecessors.
 //!
 //! The world: a hub, to which every other state leads (action 0, reward −1) and which has two actions with
 //! random rewards that lead away from it. Every observation of the hub changes its value, and a cycle must then update
@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// How long planning calls took; microseconds.
+/// The times of planning calls, in microseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Deadline {
     /// The time budget.

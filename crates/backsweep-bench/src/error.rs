@@ -15,7 +15,7 @@ pub enum Error {
         name: &'static str,
         /// Its value.
         found: String,
-        /// What it may be.
+        /// The values it may have.
         expected: String,
     },
     /// A text is not a time.

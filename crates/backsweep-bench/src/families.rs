@@ -164,7 +164,7 @@ impl MazeModel {
         maze
     }
 
-    /// How many states the maze has.
+    /// The number of states.
     pub fn n_states(&self) -> usize {
         self.cells.len()
     }

@@ -1,4 +1,4 @@
-//! What to measure.
+//! The options of a measurement.
 
 use crate::world::{MAX_SIDE, MIN_SIDE};
 use crate::{Error, Result};
@@ -80,7 +80,7 @@ pub fn parse_duration(text: &str) -> Result<Duration> {
 }
 
 impl BenchOptions {
-    /// Whether every number is in its range.
+    /// Checks that every number is in its range.
     pub(crate) fn check(&self) -> Result<()> {
         let range = |name, found: usize, least: usize, most: usize| {
             let expected = format!("a number from {least} to {most}");

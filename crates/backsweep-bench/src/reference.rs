@@ -133,7 +133,7 @@ pub struct Reference {
     best: Vec<usize>,
     predecessors: Vec<Vec<ReferenceArc>>,
     heap: Heap,
-    /// What every cycle did, for the floor: the state and the change of its value. Kept only on request.
+    /// The work of every cycle, for the floor: the state and the change of its value. Kept only on request.
     pub tape: Option<Vec<(u32, f64)>>,
     /// Update cycles done.
     pub cycles: u64,
@@ -166,7 +166,7 @@ impl Reference {
         &self.v
     }
 
-    /// How many different (state, action, next state) were seen.
+    /// The number of different (state, action, next state) seen.
     pub fn n_arcs(&self) -> usize {
         self.predecessors.iter().map(Vec::len).sum()
     }

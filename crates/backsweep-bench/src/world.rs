@@ -25,9 +25,9 @@ pub struct Observation {
     pub state: u32,
     /// Where it led.
     pub next: u32,
-    /// What was done.
+    /// The action.
     pub action: u8,
-    /// Whether the goal was reached.
+    /// True if the goal was reached.
     pub terminated: bool,
 }
 

@@ -149,7 +149,7 @@ struct Report<'a> {
     question: &'a Question,
     mdp: &'a Mdp,
     seconds: f64,
-    /// What ended the solve before its time, if anything did.
+    /// The cause of an early end, if there was one.
     stopped: Option<&'a str>,
 }
 

@@ -7,7 +7,7 @@ use super::report;
 use backsweep_mdp::{MAX_REWARD, SUM_SLACK, StateNames};
 use csv::StringRecord;
 
-/// How far the probabilities of an action may be from 1: tables are printed with few digits.
+/// The largest distance of an action's sum of probabilities from 1: tables are printed with few digits.
 const TABLE_SLACK: f64 = 1e-6;
 
 /// One change, with actions by name.
@@ -19,7 +19,7 @@ pub struct TableEdit {
     pub place: String,
 }
 
-/// What changes about an action.
+/// The change of an action.
 pub enum What {
     Remove,
     Reward(f64),
@@ -279,7 +279,7 @@ impl Parser {
 }
 
 impl Open {
-    /// Whether all rows are there.
+    /// The change, once all rows are there.
     fn complete(mut self) -> What {
         let sum = self.sum();
         let scale = if (sum - 1.0).abs() > SUM_SLACK { 1.0 / sum } else { 1.0 };

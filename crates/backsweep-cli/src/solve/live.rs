@@ -27,7 +27,7 @@ pub struct LiveAnswer<'m> {
     policy: Vec<u32>,
 }
 
-/// What changes did.
+/// The effect of changes.
 pub struct Done {
     n_changes: usize,
     seconds: f64,
@@ -129,7 +129,7 @@ impl<'m> LiveAnswer<'m> {
         self.session.answer().ok_or_else(|| backsweep_solve::Error::Unanswered.into())
     }
 
-    /// What the latest changes did, in one line.
+    /// The effect of the latest changes, in one line.
     pub fn line(&self, done: &Done) -> Result<String> {
         let (Done { n_changes, seconds, moved }, answer) = (done, self.answer()?);
         let how = if answer.repaired { "repaired" } else { "solved again" };
@@ -173,7 +173,7 @@ impl<'m> LiveAnswer<'m> {
         Ok(text)
     }
 
-    /// What is known about a state.
+    /// The knowledge about a state.
     pub fn of<'a>(&'a self, answer: &'a Answer) -> impl Fn(usize) -> StateRow + use<'a, 'm> {
         |state| StateRow {
             value: answer.values[state],

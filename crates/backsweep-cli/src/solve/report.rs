@@ -11,7 +11,7 @@ use std::path::Path;
 /// At most this many states are printed.
 const SHOWN: usize = 10;
 
-/// How large a model is.
+/// The size of a model.
 pub fn size(mdp: &Mdp) -> String {
     let (states, choices) = (count(mdp.n_states(), "state"), count(mdp.n_choices(), "choice"));
     format!("{states}, {choices}, {}", count(mdp.n_arcs(), "arc"))
@@ -22,7 +22,7 @@ pub fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
-/// What is known about a state.
+/// The knowledge about a state.
 pub struct StateRow {
     pub value: f64,
     pub lower: f64,
@@ -91,7 +91,7 @@ pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
     text
 }
 
-/// What was proven, and how.
+/// The proof, with its method.
 pub struct Proof<'a> {
     pub lower: &'a [f64],
     pub upper: &'a [f64],
@@ -101,7 +101,7 @@ pub struct Proof<'a> {
 }
 
 impl Proof<'_> {
-    /// What was proven.
+    /// The line that says what was proven.
     pub fn line(&self, (tolerance, relative): (f64, f64), reason: &str) -> String {
         let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
         let both = || self.lower.iter().zip(self.upper);
@@ -154,7 +154,7 @@ pub fn number(x: f64) -> String {
     }
 }
 
-/// What is printed where nothing is chosen.
+/// The text printed where nothing is chosen.
 pub const NOTHING: &str = "-";
 
 /// Writes `state,value,lower,upper`, with all digits. A value about which nothing is known is empty.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How often the file and Ctrl-C are checked.
+/// The interval at which the file and Ctrl-C are checked.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Follows changes until the end of standard input or Ctrl-C. `done` is called after each batch that was applied.

@@ -47,7 +47,7 @@ impl Stopping {
     /// Why the work was stopped, if it was.
     ///
     /// # Errors
-    /// What a signal handler raised, unless it was Ctrl-C.
+    /// The exception of a signal handler, unless it was Ctrl-C.
     pub fn reason(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
         let raised = self.asked.lock().ok().and_then(|mut asked| asked.1.take());
         match raised {

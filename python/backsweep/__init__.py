@@ -63,6 +63,7 @@ from ._objectives import Average, Discounted, Horizon, Reach, Total
 from ._plot import plot_policy, plot_values
 from ._predict import predict as _predict
 from ._solution import PolicyValue, Solution, WhatIf
+from ._tree import PolicyTree
 from ._spaces import name_of
 from ._streamed import StreamedMDP, StreamedSolution
 from ._types import (
@@ -126,6 +127,7 @@ __all__ = [
     "Optimism",
     "PengWilliams",
     "Planner",
+    "PolicyTree",
     "PolicyValue",
     "PosteriorSampling",
     "Reach",

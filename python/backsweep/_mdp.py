@@ -15,6 +15,7 @@ from ._backsweep import FunctionModel, KnownModel
 from ._objectives import Objective, question
 from ._progress import Bar
 from ._solution import PolicyValue, Solution, WhatIf, action_array
+from ._tree import PolicyTree, grow
 from ._types import Audit, Model, Planner, Stats
 
 __all__ = ["MDP"]
@@ -70,6 +71,8 @@ class MDP:
     _solver: KnownModel
     # What finds further states, if the problem is given by functions and a range of values.
     _unexplored: tuple[FunctionModel, tuple[float, float], int | None] | None = None
+    # How often each action was sampled, if the probabilities are estimates.
+    _samples: int | None = None
 
     def __init__(self, discount: float, *, planner: str | Planner | None = None) -> None:
         _warn_of(planner)
@@ -265,7 +268,9 @@ class MDP:
             raise ValueError(f"samples is {samples}; expected 1 or more")
         engine, left = _functions.simulated(env, samples, discount, limit, progress, seed)
         _functions.warn_of_frontier(left)
-        return cls._of(engine)
+        mdp = cls._of(engine)
+        mdp._samples = samples if samples > 1 else None
+        return mdp
 
     @classmethod
     def read(
@@ -425,7 +430,10 @@ class MDP:
         (values, lower, upper, action_ids), rest = self._solver.solve(
             tolerance, question(objective), minimize, method, time_limit, threads
         )
-        return Solution(values, lower, upper, *rest, self._solver, action_ids)
+        solution = Solution(values, lower, upper, *rest, self._solver, action_ids)
+        if self._samples is not None:
+            solution.explanation.append(f"the problem is estimated from {self._samples} samples of each action")
+        return solution
 
     def _explore(self, until: float, at: Hashable | None, minimize: bool, time_limit: float | None) -> Solution:
         """Finds states until the start is known well enough."""
@@ -531,6 +539,69 @@ class MDP:
         states = engine.states()
         rows = zip(lost.tolist(), visits.tolist(), per_visit.tolist())
         return PolicyValue(states, *numbers, [(states[i], visit, loss) for i, visit, loss in rows], *rest)
+
+    def policy_tree(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        max_leaves: int | None = None,
+        objective: Objective | None = None,
+        tolerance: float = 1e-6,
+        minimize: bool = False,
+    ) -> PolicyTree:
+        """A best policy as a small decision tree over the columns of states, which are tuples of numbers.
+
+        With a discount, the tree may take any of several actions that are equally good up to the tolerance. Its loss against
+        the best policy is proven by ``evaluate``, and infinite if it takes an action that a state does not have.
+
+        Args:
+            columns: the names of the columns; by default "x0", "x1" and so on.
+            max_leaves: at most this many leaves, so that the tree may lose something; as many as needed if not given.
+            objective: as for ``solve``; a discounted reward, or ``Total`` without a label.
+            tolerance: as for ``solve``.
+            minimize: as for ``solve``.
+
+        Example:
+            >>> import backsweep
+            >>> mdp = backsweep.MDP(discount=0.9)
+            >>> for x in range(6):
+            ...     mdp.set_outcomes((x, 0), "left", [(1.0, (max(x - 1, 0), 0), float(x == 1), False)])
+            ...     mdp.set_outcomes((x, 0), "right", [(1.0, (min(x + 1, 5), 0), 2.0 * (x == 4), False)])
+            >>> tree = mdp.policy_tree(columns=["x", "y"])
+            >>> tree((5, 0)), tree.n_leaves <= 6, tree.loss < 1e-4
+            ('left', True, True)
+        """
+        if max_leaves is not None and max_leaves < 1:
+            raise ValueError(f"max_leaves is {max_leaves}; expected 1 or more")
+        chosen: list[Any] = [state for state in self.states if self.actions(state)]
+        width = len(chosen[0]) if chosen and isinstance(chosen[0], tuple) else 0
+        for state in chosen:
+            if not isinstance(state, tuple) or len(state) != width or not all(isinstance(x, (Real, np.number)) for x in state):
+                raise TypeError(f"state {state!r} is no tuple of {width or 'some'} numbers, which a decision tree needs")
+        names = [f"x{i}" for i in range(width)] if columns is None else [str(column) for column in columns]
+        if len(names) != width:
+            raise ValueError(f"columns has {len(names)} names; expected {width}, one for each column of a state")
+        self.solve(tolerance, objective, minimize=minimize)
+        ids: dict[Any, int] = {}
+        suits = np.zeros((len(chosen), len(self._solver.action_names())), bool)
+        sign = -1.0 if minimize else 1.0
+        # Without a discount, an action that is as good may put off the end forever.
+        ties = objective is None and self.discount < 1.0
+        for i, state in enumerate(chosen):
+            worth = {action: sign * value for action, value in self.action_values(state).items()}
+            best = max(worth.values())
+            for action, value in worth.items():
+                if ties and value >= best - 2 * tolerance:
+                    suits[i, ids.setdefault(action, len(ids))] = True
+            suits[i, ids.setdefault(self.best_action(state), len(ids))] = True
+        root, n_leaves, n_wrong = grow(np.array(chosen, float).reshape(len(chosen), width), suits[:, : len(ids)], max_leaves)
+        tree = PolicyTree(names, list(ids), n_leaves, n_wrong, float("inf"), root)
+        taken: dict[Any, Any] = {state: tree(state) for state in chosen}
+        if any(action not in self.actions(state) for state, action in taken.items()):
+            return tree
+        judged = self.evaluate(taken, objective, tolerance=tolerance, minimize=minimize)
+        tree.loss = float(judged.gap.max()) if len(judged.gap) else 0.0
+        return tree
 
     def simulate(
         self, policy: Policy, episodes: int = 1, seed: int = 0, *, start: Hashable | None = None, max_steps: int = 1000
@@ -673,7 +744,9 @@ class MDP:
         return self._solver.audit()
 
     def __copy__(self) -> MDP:
-        return self._of(copy.copy(self._solver))
+        mdp = self._of(copy.copy(self._solver))
+        mdp._samples = self._samples
+        return mdp
 
     def __contains__(self, state: Hashable) -> bool:
         return self._solver.contains(state)
@@ -685,7 +758,8 @@ class MDP:
         return True
 
     def __repr__(self) -> str:
-        return f"<backsweep.MDP: {len(self)} states, discount {self.discount}>"
+        estimated = "" if self._samples is None else f", estimated from {self._samples} samples per action"
+        return f"<backsweep.MDP: {len(self)} states, discount {self.discount}{estimated}>"
 
     def _repr_html_(self) -> str:
         return self._solver.html()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -164,6 +167,9 @@ def test_a_simulator_is_enumerated() -> None:
     mdp = backsweep.MDP.from_simulator(Corridor(), discount=1.0)
     mdp.solve()
     assert len(mdp) == 5 and mdp.value(0) == pytest.approx(-5.0)
+    assert "estimated" not in repr(mdp)
+    sampled = backsweep.MDP.from_simulator(Corridor(), discount=1.0, samples=3)
+    assert "estimated from 3 samples" in repr(sampled) and "estimated from 3 samples" in sampled.solve().explanation[-1]
     with pytest.raises(ValueError, match="samples is 0"):
         backsweep.MDP.from_simulator(Corridor(), discount=1.0, samples=0)
 
@@ -223,3 +229,62 @@ def test_states_far_apart_are_told_apart() -> None:
     mdp = backsweep.MDP.from_function((1, 2, 3, 4), 2, outcomes, discount=1.0, vectorized=True)
     assert mdp.solve().converged and mdp.value((1, 2, 3, 4)) == pytest.approx(-3.0)
     assert (1_000_003, 2_000_006, 3_000_009, 4_000_012) in mdp
+
+
+def shop(capacity: int) -> backsweep.MDP:
+    """Two stocks; demand empties them one by one."""
+
+    def outcomes(state: Any, order: str) -> Any:
+        a, b = state
+        a, b = (min(a + 3, capacity), b) if order == "a" else (a, min(b + 3, capacity)) if order == "b" else (a, b)
+        cost = 0.3 * (a + b) + (2.0 if order != "none" else 0.0)
+        return [
+            (0.5, (max(a - 1, 0), b), -cost - (9.0 if a == 0 else 0.0)),
+            (0.5, (a, max(b - 1, 0)), -cost - (7.0 if b == 0 else 0.0)),
+        ]
+
+    return backsweep.MDP.from_function((0, 0), lambda state: ["none", "a", "b"], outcomes, discount=0.95)
+
+
+def test_a_policy_becomes_a_tree() -> None:
+    mdp = shop(12)
+    tree = mdp.policy_tree(columns=["first", "second"])
+    # As good as the best in every state, in far fewer leaves than there are states.
+    assert tree.n_mismatched == 0 and tree.loss <= 1e-4 and 3 <= tree.n_leaves < len(mdp) / 3
+    judged = mdp.evaluate(tree)
+    assert judged.gap.max() <= tree.loss + 1e-6
+    assert "if first <= " in str(tree) and "leaves" in repr(tree)
+    with pytest.raises(ValueError, match="state has 3 columns; expected 2: first, second"):
+        tree((1, 2, 3))
+    # Cut down, it loses something, which is proven: the policy's own value differs by no more.
+    small = mdp.policy_tree(max_leaves=2)
+    assert small.n_leaves == 2 and small.n_mismatched > 0 and 1e-3 < small.loss < float("inf")
+    best = dict(zip(mdp.states, mdp.solve(1e-8).values))
+    own = mdp.evaluate(small, tolerance=1e-8)
+    assert max(best[state] - value for state, value in zip(own.states, own.values)) <= small.loss + 1e-6
+
+
+def test_a_tree_is_refused_where_states_are_no_numbers() -> None:
+    mdp = backsweep.MDP(discount=0.9)
+    mdp.set_outcomes("hall", "stay", [(1.0, "hall", 1.0, False)])
+    with pytest.raises(TypeError, match="state 'hall' is no tuple of some numbers"):
+        mdp.policy_tree()
+    with pytest.raises(ValueError, match="max_leaves is 0"):
+        shop(3).policy_tree(max_leaves=0)
+    with pytest.raises(ValueError, match="columns has 1 names; expected 2"):
+        shop(3).policy_tree(columns=["a"])
+
+
+def test_a_tree_in_c_takes_the_same_actions(tmp_path: Path) -> None:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    mdp = shop(6)
+    tree = mdp.policy_tree(columns=["first", "second */"])
+    rows = ", ".join(f"{{{a}, {b}}}" for a, b in mdp.states)
+    loop = 'for (int i = 0; i < sizeof states / sizeof *states; i++) printf("%d\\n", policy_action(states[i]));'
+    program = f"#include <stdio.h>\n{tree.to_c()}\nint main(void) {{ double states[][2] = {{{rows}}}; {loop} return 0; }}\n"
+    (tmp_path / "tree.c").write_text(program)
+    subprocess.run([compiler, "-Wall", "-Werror", "-Wno-sign-compare", "-o", tmp_path / "tree", tmp_path / "tree.c"], check=True)
+    printed = subprocess.run([tmp_path / "tree"], capture_output=True, text=True, check=True).stdout.split()
+    assert [tree.actions[int(i)] for i in printed] == [tree(state) for state in mdp.states]

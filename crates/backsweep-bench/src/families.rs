@@ -1,7 +1,9 @@
-//! Models to measure on, generated here: mazes, random models, layers and corridors.
+//! Models to measure on, generated here: mazes, random models, layers and corridors; [`applied`] has those of applications.
 //!
-//! They follow the definitions of the generators used for the marks in `docs/solving.md`, but draw from another random
+//! They follow the definitions of the generators used for the marks in `docs/performance.md`, but draw from another random
 //! generator, so walls and probabilities differ in detail while sizes and shapes agree.
+
+pub mod applied;
 
 use backsweep::Random;
 use backsweep_mdp::{Mdp, MdpBuilder, Rewards};

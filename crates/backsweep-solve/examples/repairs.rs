@@ -1,4 +1,4 @@
-//! How long repairs without discount take, relative to fresh solves:
+//! The time of repairs, relative to fresh solves:
 //! `cargo run --release -p backsweep-solve --example repairs -- [WHAT] [RUNS]`.
 //!
 //! Every chain of changes is run RUNS times, fresh solves alternating with repairs; each change counts with the fastest of
@@ -6,14 +6,15 @@
 //! than a fresh solve are listed.
 
 use backsweep::Random;
-use backsweep_bench::families;
+use backsweep_bench::families::{self, applied};
+use backsweep_bench::thread_time;
 use backsweep_mdp::{Change, Direction, Label, Mdp, Objective, Question, Rewards};
 use backsweep_solve::{Limits, Repair, solve};
 use std::hint::black_box;
-use std::time::Instant;
 
 const LIMITS: Limits = Limits { tolerance: 1e-6, relative: 0.0, stop: &|| false, threads: 1 };
-const CHANGES: usize = 50;
+/// Changes per chain.
+const CHANGES: usize = 200;
 
 /// Which rewards a chain has.
 #[derive(Clone, Copy, PartialEq)]
@@ -47,7 +48,10 @@ fn questions() -> Vec<(&'static str, Objective, Direction, Paid)> {
     };
     let until = || Objective::Total { reward: reward(), until: Some("goal".to_owned()) };
     let total = || Objective::Total { reward: reward(), until: None };
+    let discounted = |discount| Objective::Discounted { reward: reward(), discount };
     vec![
+        ("discounted 0.99", discounted(0.99), Maximize, Paid::Costs),
+        ("discounted 0.999", discounted(0.999), Maximize, Paid::Costs),
         ("reach max", reach(true, None), Maximize, Paid::Costs),
         ("reach min", reach(true, None), Minimize, Paid::Costs),
         ("costs until min", until(), Minimize, Paid::Costs),
@@ -61,13 +65,14 @@ fn questions() -> Vec<(&'static str, Objective, Direction, Paid)> {
     ]
 }
 
-/// Four models, each with a goal, a few states to avoid, and rewards.
+/// Five models, each with a goal, a few states to avoid, and rewards.
 fn models(paid: Paid) -> Vec<(&'static str, Mdp)> {
     let all = [
         ("maze 60 x 60", families::MazeModel::new(60, 3).family()),
         ("random 2,000", families::garnet(2000, 3, 4, 5)),
         ("corridor 3,000", families::corridor(3000, None)),
         ("layers 20,000", families::layered(200, 100, 7)),
+        ("queues 40 x 40", applied::tandem_queue(40, 0.99)),
     ];
     let labelled = all.into_iter().map(|(name, family)| {
         let mut random = Random::from_seed(11);
@@ -163,7 +168,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 }
 
 fn timed<T>(call: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
+    let start = thread_time();
     let done = black_box(call());
-    (start.elapsed().as_secs_f64(), done)
+    ((thread_time() - start).as_secs_f64(), done)
 }

@@ -13,6 +13,7 @@ pub(crate) mod model;
 mod order;
 mod portfolio;
 pub(crate) mod proof;
+mod race;
 pub(crate) mod sweeps;
 
 pub use method::{DISCOUNTED_METHODS, DiscountedMethod};
@@ -36,9 +37,22 @@ pub(crate) fn solve(
     method: Option<DiscountedMethod>,
     limits: &Limits,
 ) -> Result<(Solution, Start)> {
+    solve_from(mdp, rewards, discount, direction, method, limits, None)
+}
+
+/// The same from values that may be close, multiplied by -1 to minimize. They change the time, never the proof.
+pub(crate) fn solve_from(
+    mdp: &Mdp,
+    rewards: &[f64],
+    discount: f64,
+    direction: Direction,
+    method: Option<DiscountedMethod>,
+    limits: &Limits,
+    start: Option<&[f64]>,
+) -> Result<(Solution, Start)> {
     limits.check()?;
     let model = FlatModel::new(mdp, rewards, discount, direction)?;
-    let mut solver = Portfolio::default();
+    let mut solver = Portfolio { start: start.map(<[f64]>::to_vec), ..Portfolio::default() };
     let goal = Goal {
         width: 1.99 * limits.tolerance,
         stop: limits.stop,
@@ -60,7 +74,7 @@ pub(crate) fn solve(
 
 /// Turns values that all methods maximized into a solution, with every interval rounded outward.
 fn solution(mut solver: Portfolio, model: &FlatModel, reached: Reached, tolerance: f64) -> Solution {
-    let Reached { mut values, policy, shift, iterations, end } = reached;
+    let Reached { mut values, policy, shift, iterations, end, .. } = reached;
     let farthest = model.largest_value();
     // Adding the shift rounds once, by at most half a unit in the last place of the sum.
     let rounding = f64::EPSILON * (proof::largest(&values) + proof::largest(&[shift.down, shift.up]));

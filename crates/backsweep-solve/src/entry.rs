@@ -143,7 +143,7 @@ fn solve_absolutely(
     Ok((solution, None))
 }
 
-/// What users should know about an answer that is right by definition, but probably not to the question that they meant.
+/// A caution about an answer that is right by definition, but probably not to the question that they meant.
 pub fn caution(mdp: &Mdp, question: &Question, lower: &[f64]) -> Option<String> {
     let Objective::Total { reward, until: Some(until) } = &question.objective else { return None };
     let infinite = lower.iter().filter(|value| **value == f64::INFINITY).count();
@@ -180,12 +180,12 @@ fn widen(mdp: &Mdp, rewards: &Rewards, discount: f64, limits: &Limits, solution:
     solution.converged &= converged;
 }
 
-/// How far rounded sums in [`Mdp::expected_rewards`] can move a discounted value; 0 if no sum was rounded.
+/// The largest effect of rounded sums in [`Mdp::expected_rewards`] on a discounted value; 0 if no sum was rounded.
 pub(crate) fn reward_rounding(mdp: &Mdp, rewards: &Rewards, discount: f64) -> f64 {
     reward_error(mdp, rewards) / (1.0 - discount).next_down() * (1.0 + 4.0 * f64::EPSILON)
 }
 
-/// How far an expected reward may be from the exact sum; 0 if no sum was rounded.
+/// The largest distance of an expected reward from the exact sum; 0 if no sum was rounded.
 pub(crate) fn reward_error(mdp: &Mdp, rewards: &Rewards) -> f64 {
     let value = |values: &[f64], i: usize| values.get(i).map_or(0.0, |value| value.abs());
     let mut most: f64 = 0.0;

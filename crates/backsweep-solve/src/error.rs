@@ -25,7 +25,7 @@ pub enum Error {
     Discount {
         /// The discount found.
         found: f64,
-        /// What was expected.
+        /// The expectation.
         expected: &'static str,
     },
     /// The discount times the largest sum of probabilities is not below 1, so values have no bound.
@@ -39,7 +39,7 @@ pub enum Error {
     UnknownMethod {
         /// The name found.
         found: String,
-        /// Whether the question has a discount: there are methods for those with and those without.
+        /// True if the question has a discount: there are methods for those with and those without.
         discounted: bool,
     },
     /// The method backward was chosen for a model with cycles.
@@ -81,7 +81,7 @@ pub enum Error {
     Policy {
         /// The name of the state.
         state: String,
-        /// What is wrong there.
+        /// The fault.
         problem: String,
     },
     /// Nothing was asked yet.
@@ -90,12 +90,12 @@ pub enum Error {
     Change {
         /// Its place among the changes, from 0 on.
         index: usize,
-        /// What is wrong with it.
+        /// The fault.
         problem: ChangeProblem,
     },
 }
 
-/// What is wrong with a change.
+/// The fault of a change.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ChangeProblem {

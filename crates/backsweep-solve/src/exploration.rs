@@ -9,7 +9,7 @@ use crate::{Error, Limits, Result, Solution, solve};
 use backsweep_core::Random;
 use backsweep_mdp::{Direction, KnownPart, ModelSource, NO_CHOICE, Objective, Question, SourceError};
 
-/// What to explore, and when to stop.
+/// The aim of an exploration, and its end.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplorationGoal {
     /// From 0 to 1.
@@ -24,7 +24,7 @@ pub struct ExplorationGoal {
     pub max_states: usize,
 }
 
-/// What is known about the start.
+/// The knowledge about the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartAnswer {
     /// The value of each state that was met is at least this.
@@ -34,7 +34,7 @@ pub struct StartAnswer {
     /// An action for each expanded state, by its number within the state; [`NO_CHOICE`] elsewhere. In the start, its value is
     /// at least `lower` (for a minimum, at most `upper`), if the frontier keeps the promise of its range.
     pub policy: Vec<u32>,
-    /// Whether the start is within the tolerance.
+    /// True if the start is within the tolerance.
     pub converged: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What leads to each state, in the order of rows; a row with two arcs to a state comes twice.
+/// The rows that lead to each state, in their order; a row with two arcs to a state comes twice.
 pub(crate) struct Incidence<T> {
     starts: Vec<u32>,
     items: Vec<T>,

@@ -45,7 +45,7 @@ pub fn solve_learned(model: &Model, question: &Question, limits: &Limits) -> Res
     Ok(LearnedSolution { solution, policy })
 }
 
-/// What a model has learned, as a known one: probabilities are arc weights divided by the weight of their pair, rewards
+/// A learned model as a known one: probabilities are arc weights divided by the weight of their pair, rewards
 /// (unnamed) are mean rewards.
 ///
 /// A pair without weight has never been tried and is left out: the model says nothing about it. A state all of whose pairs are

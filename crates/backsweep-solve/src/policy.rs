@@ -14,7 +14,7 @@ pub struct MixedPolicy {
 }
 
 impl MixedPolicy {
-    /// Whether the policy fits a model.
+    /// Returns whether the policy fits a model.
     ///
     /// # Errors
     /// If the number of states differs, a state has no such choice, or its probabilities do not sum to 1.
@@ -40,7 +40,7 @@ impl MixedPolicy {
         Ok(())
     }
 
-    /// Whether some state mixes choices.
+    /// Returns whether some state mixes choices.
     fn is_mixed(&self) -> bool {
         self.choices.iter().any(|row| row.len() > 1)
     }
@@ -73,7 +73,7 @@ impl MixedPolicy {
     }
 }
 
-/// What a policy is worth.
+/// The worth of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyValue {
     /// The policy's own values, in intervals that are proven to contain them. Its `policy` is empty.
@@ -85,7 +85,7 @@ pub struct PolicyValue {
 }
 
 impl PolicyValue {
-    /// How much better the best policy is in a state: at least, and at most.
+    /// The advantage of the best policy in a state: at least, and at most.
     pub fn gap(&self, state: usize, direction: Direction) -> (f64, f64) {
         let (own, best) = (
             (self.own.lower[state], self.own.upper[state]),
@@ -99,15 +99,15 @@ impl PolicyValue {
     }
 }
 
-/// What a policy loses in a state; estimated, not proven.
+/// The loss of a policy in a state; estimated, not proven.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateLoss {
     /// The state.
     pub state: u32,
-    /// How often a run comes there, later visits discounted, from the initial states or, if there are none, from every state
+    /// The visits of a run there, later visits discounted, from the initial states or, if there are none, from every state
     /// alike.
     pub visits: f64,
-    /// How much worse than the best is to follow the policy for one step and the best one from then on.
+    /// The loss from following the policy for one step and the best one from then on.
     pub per_visit: f64,
 }
 

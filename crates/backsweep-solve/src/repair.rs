@@ -29,14 +29,14 @@ use queue::Queue;
 use rows::LiveRows;
 pub use what_if::WhatIf;
 
-/// How a repair went.
+/// The outcome of a repair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repaired {
-    /// Whether every value is proven to within the tolerance.
+    /// True if every value is proven to within the tolerance.
     pub converged: bool,
     /// The number of state backups.
     pub backups: u64,
-    /// Whether so much was touched that the model was solved from scratch.
+    /// True if so much was touched that the model was solved from scratch.
     pub solved_afresh: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Start {
     pub values: Vec<f64>,
 }
 
-/// How an answer is kept up to date.
+/// The means by which an answer is kept up to date.
 #[derive(Clone)]
 enum Upkeep {
     /// Discounted values, by small backups.
@@ -80,7 +80,7 @@ pub struct Repair {
     solved: Option<Solution>,
     /// The solver behind that answer, if it can take changes.
     kept: Option<KeptSolver>,
-    /// What helps the next solve besides the values.
+    /// Help for the next solve besides the values.
     warm: WarmStart,
     /// The model in flat arrays, while answers are solved again.
     flat: Option<Flat>,
@@ -103,10 +103,12 @@ pub struct Repair {
     /// No finite value exceeds this in absolute terms.
     largest_value: f64,
     /// Arcs that small backups may touch in a repair before solving from scratch is cheaper: an arc costs them several times
-    /// what it costs a sweep, and half of a fresh solve is all that may be lost on them.
+    /// what it costs a sweep, and a fifth of a fresh solve is all that may be lost on them.
     budget: u64,
-    /// How the values were obtained: iterations and decisions of the latest solve, or that they were repaired.
+    /// The origin of the values: iterations and decisions of the latest solve, or that they were repaired.
     effort: (u64, Vec<String>),
+    /// The number of fresh solutions so far.
+    n_solved: u32,
 }
 
 impl Repair {
@@ -204,6 +206,7 @@ impl Repair {
             largest_value: 0.0,
             budget: mdp.n_arcs() as u64 + work::FREE_ARCS,
             effort: (0, Vec::new()),
+            n_solved: 0,
         };
         for choice in 0..repair.rows.n_choices() {
             repair.count(choice);
@@ -315,7 +318,8 @@ impl Repair {
     }
 }
 
-/// How far values may be from the truth: all by `absolute` or, if that is above 0, each by `relative` times its size.
+/// The largest distance of values from the truth: `absolute` for all or, if that is above 0, `relative` times the
+/// size of each.
 #[derive(Clone, Copy)]
 struct Margin {
     absolute: f64,

@@ -113,7 +113,7 @@ impl Components {
         Self { of, starts, states }
     }
 
-    /// How many components there are.
+    /// The number of components.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }

@@ -26,7 +26,7 @@ impl Tracked {
         Self { repair, question: question.clone(), pending: Vec::new() }
     }
 
-    /// Whether this matches the current model and question.
+    /// Returns whether this matches the current model and question.
     fn is_ready_for(&self, question: &Question) -> bool {
         self.question == *question && self.pending.is_empty()
     }
@@ -116,7 +116,7 @@ impl Session {
         done
     }
 
-    /// Whether the model can be edited.
+    /// Returns whether the model can be edited.
     ///
     /// # Errors
     /// If it has several reward structures: an edit would have to give a reward for each.
@@ -329,7 +329,7 @@ impl Session {
         best.map_or(NO_CHOICE, |choice| self.model.action_of()[choice as usize])
     }
 
-    /// What a choice is worth by the values of an answer; `None` for questions about a number of steps or the long run, whose
+    /// The worth of a choice by the values of an answer; `None` for questions about a number of steps or the long run, whose
     /// values are not those of the remaining run.
     pub fn lookahead(&self, answer: &Answer, state: u32, choice: u32) -> Option<f64> {
         let value = |state: u32| answer.values.get(state as usize).copied().unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! What every solver of this crate returns, and its limits.
+//! The result of every solver of this crate, and its limits.
 
 use crate::{Error, Result};
 
@@ -15,12 +15,12 @@ pub struct Solution {
     /// The choice that the policy takes in each state (an index into the model's choices), or
     /// [`NO_CHOICE`](backsweep_mdp::NO_CHOICE).
     pub policy: Vec<u32>,
-    /// Whether every interval is proven and no wider than twice the tolerance, absolute or relative.
+    /// True if every interval is proven and no wider than twice the tolerance, absolute or relative.
     pub converged: bool,
     /// Sweeps over all or part of the states, eliminations counted as one.
     pub iterations: u64,
-    /// What was done and why, one line per decision. If the answer has not converged and nothing stopped the work, the last
-    /// line says what keeps intervals wide.
+    /// The decisions with their reasons, one per line. If the answer has not converged and nothing stopped the work,
+    /// the last line says what keeps intervals wide.
     pub explanation: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Solution {
     }
 }
 
-/// How far to go: by default to a tolerance of 1e-6, on one thread, without a stop.
+/// The limits of a solve: by default a tolerance of 1e-6, one thread, and no stop.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// The tolerance: every value should be within this of the truth; 0 if only `relative` counts.
@@ -52,7 +52,7 @@ impl Default for Limits<'_> {
 }
 
 impl Limits<'_> {
-    /// Whether the tolerance can be reached at all.
+    /// Returns whether the tolerance can be reached at all.
     pub(crate) fn check(&self) -> Result<()> {
         let is_valid = |tolerance: f64| tolerance >= 0.0 && tolerance.is_finite();
         if !is_valid(self.relative) {
@@ -64,18 +64,18 @@ impl Limits<'_> {
         Ok(())
     }
 
-    /// How far the value of a state with this interval may be from the truth.
+    /// The accepted distance from the truth of the value of a state with this interval.
     pub fn allowed(&self, lower: f64, upper: f64) -> f64 {
         let size = lower.abs().min(upper.abs());
         if size.is_finite() { self.tolerance.max(self.relative * size) } else { self.tolerance }
     }
 
-    /// Whether an interval is narrow enough.
+    /// Returns whether an interval is narrow enough.
     fn is_met(&self, lower: f64, upper: f64) -> bool {
         lower == upper || upper - lower <= 2.0 * self.allowed(lower, upper)
     }
 
-    /// Whether all intervals of a solution are narrow enough.
+    /// Returns whether all intervals of a solution are narrow enough.
     pub(crate) fn are_met(&self, solution: &Solution) -> bool {
         solution.lower.iter().zip(&solution.upper).all(|(&lower, &upper)| self.is_met(lower, upper))
     }

@@ -2,7 +2,7 @@
 //!
 //! Graph analysis decides what does not depend on numbers (probability 0 and 1, infinite values) exactly. The rest is
 //! solved one strongly connected component at a time, successors first, by policy iteration with an elimination that never
-//! subtracts, or by sweeps; every bound is proven by a final check with all rounding accounted for. `docs/solving.md` has
+//! subtracts, or by sweeps; every bound is proven by a final check with all rounding accounted for. `docs/explanation/intervals.md` has
 //! the arguments.
 //!
 //! # Words
@@ -51,7 +51,7 @@ pub(crate) use reduced::ReducedRow;
 pub(crate) use resolved::{ObjectiveKind, Resolved};
 pub(crate) use view::{UNIT, View, ends_and_slack, missing_mass};
 
-/// How strongly connected components of several states are solved.
+/// The method for strongly connected components of several states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ComponentMethod {
     /// Elimination for small components, sweeps for others; elimination again where sweeps take too long.

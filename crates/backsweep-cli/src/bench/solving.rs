@@ -7,7 +7,7 @@ use super::BenchArguments;
 use crate::error::{Error, Result};
 use crate::{loading, output};
 use backsweep::Random;
-use backsweep_bench::families::{self, Family, MazeModel};
+use backsweep_bench::families::{self, Family, MazeModel, applied};
 use backsweep_bench::{peak_memory, reset_peak_memory, thread_time};
 use backsweep_mdp::{Change, Direction, Mdp, Objective, Question};
 use backsweep_solve::{Limits, Repair, Solution, solve};
@@ -18,7 +18,7 @@ const LIMITS: Limits = Limits { tolerance: 1e-4, relative: 0.0, stop: &|| false,
 /// The walls of `walls`, each closed and opened again.
 const WALLS: usize = 50;
 
-const CASES: [&str; 10] = [
+const CASES: [&str; 21] = [
     "layered1m",
     "corridor10k",
     "corridor1m",
@@ -28,6 +28,17 @@ const CASES: [&str; 10] = [
     "maze500",
     "garnet2k",
     "garnet100k",
+    "inventory200",
+    "products30",
+    "car150",
+    "pendulum101",
+    "queues100",
+    "epidemic40",
+    "gambler500",
+    "replacement5k",
+    "forest20k",
+    "selfloops2k",
+    "torus80",
     "walls",
 ];
 
@@ -102,6 +113,17 @@ fn make(case: &str) -> Option<Family> {
         "garnet10m" => families::garnet(10_000_000, 2, 5, 0),
         "layered1m" => families::layered(2_000, 500, 0),
         "layered10m" => families::layered(10_000, 1_000, 0),
+        "inventory200" => applied::inventory(200, 0.999),
+        "products30" => applied::two_products(30, 0.999),
+        "car150" => applied::mountain_car(150, 0.999),
+        "pendulum101" => applied::pendulum(101, 0.999),
+        "queues100" => applied::tandem_queue(100, 0.999),
+        "epidemic40" => applied::epidemic(40, 0.999),
+        "gambler500" => applied::gambler(500, 0.999),
+        "replacement5k" => applied::replacement(5_000, 0.999),
+        "forest20k" => applied::forest(20_000, 0.999),
+        "selfloops2k" => applied::self_loops(2_000, 0.999),
+        "torus80" => applied::torus(80, 0.999),
         "corridor10k" => families::corridor(10_000, None),
         "corridor1m" => families::corridor(1_000_000, None),
         "corridor1m_shuf" => families::corridor(1_000_000, Some(0)),

@@ -27,7 +27,7 @@ pub(crate) fn iterate(
 ) -> Reached {
     let n = model.n_states();
     let mut values = vec![0.0; n];
-    let mut iterations = 1;
+    let (mut iterations, mut spent) = (1, 1.0);
     let mut part = FlatArrays::default();
     let mut place = vec![u32::MAX; n];
     for component in 0..components.len() {
@@ -45,6 +45,7 @@ pub(crate) fn iterate(
         let goal = Goal { width: 0.9 * goal.width, ..*goal };
         let solved = solve(&part_model(&part, model), &goal);
         iterations += solved.iterations;
+        spent += solved.spent * part.targets.len() as f64 / model.targets.len().max(1) as f64;
         for (&state, value) in states.iter().zip(solved.values) {
             values[state as usize] = value;
         }
@@ -57,7 +58,7 @@ pub(crate) fn iterate(
         false if (goal.stop)() => SweepEnd::Stopped,
         false => SweepEnd::Slow,
     };
-    Reached { values: next, policy, shift, iterations, end }
+    Reached { values: next, policy, shift, iterations, spent, rate: 0.0, end }
 }
 
 /// Fills in the rows of one component; what its choices earn outside becomes part of their rewards.
@@ -102,5 +103,13 @@ pub(crate) fn pass(model: &FlatModel, components: &Components, goal: &Goal) -> O
     let pass = backward::pass(model, TopologicalOrder::Given(&components.states), goal.stop)?;
     let shift = pass.shift(model);
     let end = if shift.width() <= goal.width { SweepEnd::Converged } else { SweepEnd::Rounding };
-    Some(Reached { values: pass.values, policy: pass.policy, shift, iterations: 1, end })
+    Some(Reached {
+        values: pass.values,
+        policy: pass.policy,
+        shift,
+        iterations: 1,
+        spent: 1.0,
+        rate: 0.0,
+        end,
+    })
 }

@@ -186,11 +186,20 @@ pub(crate) fn policy_iteration(
         iterations += 1;
         let shift = Shift::after_sweep(model, &next, change);
         if let Some(end) = progress.end(model, &next, change, shift, goal, iterations as f64) {
-            return Reached { values: next, policy, shift, iterations, end };
+            return Reached {
+                values: next,
+                policy,
+                shift,
+                iterations,
+                spent: iterations as f64,
+                rate: 0.0,
+                end,
+            };
         }
         if policy != eliminated {
             if !factors.eliminate(model, &policy, goal.stop) {
-                return Reached { values: next, policy, shift, iterations, end: SweepEnd::Stopped };
+                let (spent, end) = (iterations as f64, SweepEnd::Stopped);
+                return Reached { values: next, policy, shift, iterations, spent, rate: 0.0, end };
             }
             eliminated.clone_from(&policy);
         }

@@ -8,7 +8,7 @@
 
 use super::model::FlatModel;
 use super::proof::{self, Shift, ValueChange};
-use super::sweeps::{Goal, PolicyRows, Reached, SweepEnd, SweepProgress};
+use super::sweeps::{Goal, PolicyRows, Reached, SweepEnd, SweepProgress, partial_sweeps};
 use backsweep_mdp::NO_CHOICE;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(crate) fn values_from_below(model: &FlatModel) -> Vec<f64> {
     (0..n).map(|s| if from == 0.0 || model.is_end(s) { 0.0 } else { from }).collect()
 }
 
-/// Modified policy iteration in place, in ascending order, in windows of `window` states.
+/// Modified policy iteration in place, ascending, in windows of `window` states.
 pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, window: usize, goal: &Goal) -> Reached {
     let n = model.n_states();
     let factor = model.facts.most_factor(model.discount);
@@ -115,9 +115,12 @@ impl Workspace {
         while change.largest() > settled && rounds < 1000 && self.spent <= goal.patience && !(goal.stop)() {
             again = true;
             rounds += 1;
-            self.rows.gather(model, &self.policy[window.clone()]);
-            let left = (0.1 * change.largest()).max(0.5 * settled);
-            for _ in 0..PARTIAL_SWEEPS {
+            self.rows.gather_without_loops(model, &self.policy[window.clone()], window.start);
+            let all = model.arcs_of_states(window.clone()).len();
+            let (n_sweeps, part) =
+                partial_sweeps(PARTIAL_SWEEPS, self.rows.n_arcs() as f64 / all.max(1) as f64);
+            let left = (part * change.largest()).max(0.5 * settled);
+            for _ in 0..n_sweeps {
                 let mut most = 0.0_f64;
                 for (i, state) in window.clone().enumerate() {
                     let value = self.rows.value(i, model.discount, values);
@@ -150,6 +153,7 @@ impl Workspace {
     }
 
     fn finish(self, values: Vec<f64>, shift: Shift, end: SweepEnd) -> Reached {
-        Reached { values, policy: self.policy, shift, iterations: self.iterations, end }
+        let Self { policy, iterations, spent, .. } = self;
+        Reached { values, policy, shift, iterations, spent, rate: 0.0, end }
     }
 }

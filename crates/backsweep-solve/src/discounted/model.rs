@@ -9,7 +9,7 @@ use backsweep_mdp::{Direction, MAX_REWARD, Mdp, NO_CHOICE, SUM_SLACK};
 /// Half a unit in the last place of 1: the relative error of one rounding.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// Whether a reward is small enough that no sum overflows.
+/// Returns whether a reward is small enough that no sum overflows.
 pub(crate) fn in_range(reward: f64) -> bool {
     reward.abs() <= MAX_REWARD
 }
@@ -33,7 +33,7 @@ pub(crate) struct FlatModel<'a> {
     pub sign: f64,
     pub discount: f64,
     pub facts: Facts,
-    /// Whether the number of arcs of every row is a multiple of [`LANES`]: rows are padded with arcs of probability 0.
+    /// True if the number of arcs of every row is a multiple of [`LANES`]: rows are padded with arcs of probability 0.
     pub filled: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Facts {
     pub largest_reward: f64,
     /// The number of roundings that an arc's product may undergo.
     pub roundings: f64,
-    /// Whether some state has no choices.
+    /// True if some state has no choices.
     pub has_terminal: bool,
 }
 
@@ -132,8 +132,8 @@ impl Facts {
         self.roundings = self.roundings.max(roundings);
     }
 
-    /// How far a computed backup, or its difference from an old value, may be from the exact one. `more` roundings may
-    /// have been added to those of the row.
+    /// The largest distance of a computed backup, or of its difference from an old value, from the exact one. `more`
+    /// roundings may have been added to those of the row.
     pub fn rounding(&self, largest_value: f64, more: f64) -> f64 {
         let carried = 1.01 * largest_value;
         let roundings = self.roundings + more;
@@ -183,7 +183,8 @@ impl Seen {
     }
 }
 
-/// How many roundings a term of a row of this length may undergo: products, sums (in blocks), discount, reward, difference.
+/// The number of roundings that a term of a row of this length may undergo: products, sums (in blocks), discount,
+/// reward, difference.
 fn roundings(length: usize) -> f64 {
     let summed = if length <= BLOCK { length } else { BLOCK + length / BLOCK + 2 };
     summed as f64 + 8.0
@@ -214,7 +215,7 @@ impl<'a> FlatModel<'a> {
         Ok(model)
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n_states(&self) -> usize {
         self.choices.len() - 1
     }
@@ -233,6 +234,12 @@ impl<'a> FlatModel<'a> {
     pub fn arcs_of_state(&self, state: usize) -> std::ops::Range<usize> {
         let choices = self.choices_of(state);
         self.arcs[choices.start] as usize..self.arcs[choices.end] as usize
+    }
+
+    /// The arcs of all choices of neighbouring states.
+    pub fn arcs_of_states(&self, states: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        let first = self.arcs[self.choices[states.start] as usize];
+        first as usize..self.arcs[self.choices[states.end] as usize] as usize
     }
 
     /// The value of a choice given the values of its successors.
@@ -260,7 +267,7 @@ impl<'a> FlatModel<'a> {
         best
     }
 
-    /// How far a computed backup, or its difference from an old value, may be from the exact one.
+    /// The largest distance of a computed backup, or of its difference from an old value, from the exact one.
     pub fn rounding(&self, largest_value: f64) -> f64 {
         self.facts.rounding(largest_value, 0.0)
     }
@@ -271,7 +278,7 @@ impl<'a> FlatModel<'a> {
         (self.facts.largest_reward / (1.0 - factor).next_down() * (1.0 + 8.0 * UNIT)).next_up()
     }
 
-    /// Whether every choice of a state stays there without reward: worth 0, like a terminal state.
+    /// Returns whether every choice of a state stays there without reward: worth 0, like a terminal state.
     pub fn is_end(&self, state: usize) -> bool {
         self.choices_of(state)
             .all(|c| self.rewards[c] == 0.0 && self.arcs_of(c).all(|a| self.targets[a] as usize == state))

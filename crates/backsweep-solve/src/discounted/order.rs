@@ -150,7 +150,7 @@ pub(crate) fn outward(model: &FlatModel) -> Option<Vec<u32>> {
     Some(wave)
 }
 
-/// Whether a choice ends with a probability that is not rounding.
+/// Returns whether a choice ends with a probability that is not rounding.
 fn loses_mass(model: &FlatModel, choice: usize) -> bool {
     model.probabilities[model.arcs_of(choice)].iter().sum::<f64>() < 1.0 - 1e-6
 }
@@ -188,6 +188,8 @@ pub(crate) fn breadth_first(model: &FlatModel, width: f64) -> Option<Vec<u32>> {
 
 fn search(model: &FlatModel, root: usize, width: f64) -> Option<Vec<u32>> {
     let n = model.n_states();
+    // An envelope is about as wide at each state as the front is there.
+    let (mut squares, most) = (0.0, width * width * n as f64);
     let mut depth = vec![UNSEEN; n];
     let mut order: Vec<u32> = Vec::with_capacity(n);
     for start in std::iter::once(root).chain(0..n) {
@@ -207,8 +209,9 @@ fn search(model: &FlatModel, root: usize, width: f64) -> Option<Vec<u32>> {
                     order.push(target);
                 }
             }
+            squares += ((order.len() - next) as f64).powi(2);
             let levels = f64::from(depth[state] + 1);
-            if next - first > 256 && (next - first) as f64 > width * levels {
+            if squares > most || next - first > 256 && (next - first) as f64 > width * levels {
                 return None;
             }
         }

@@ -1,19 +1,26 @@
 //! Which method a model is solved by: the shape of its graph decides, and how fast the first sweeps contract.
 
-use super::backward::{self, TopologicalOrder};
+use super::backward::{self, Pass, TopologicalOrder};
 use super::elimination::{self, Envelope};
 use super::method::DiscountedMethod;
 use super::model::FlatModel;
 use super::order::{self, Renumbered};
-use super::sweeps::{self, Goal, Reached, SweepEnd};
-use super::{components, in_place, krylov};
+use super::race::{Race, Runner};
+use super::sweeps::{Goal, Reached, SweepEnd};
+use super::{components, in_place};
 use crate::{Error, Result};
 
 /// The widest envelope, as root mean square, for which elimination is chosen.
 const NARROW: f64 = 64.0;
 
-/// Sweeps over all choices after which simultaneous sweeps count as slow: well-mixing models need ten to twenty.
-const PATIENCE: f64 = 40.0;
+/// After the work of this many sweeps over all choices, strongly connected components are looked for.
+const PATIENCE: f64 = 60.0;
+
+/// Sweeps outward need about half as much work on mazes; where they need more, the order does not suit the model.
+const OUTWARD_PATIENCE: f64 = 40.0;
+
+/// With fewer windows than this, sweeps outward gain little over sweeps in place (maze of 120 x 120: 9 windows, a tenth).
+const FEWEST_WINDOWS: usize = 12;
 
 /// Models with fewer states than this are swept before an order for them is found.
 pub(super) const MAX_STATES_SWEPT_FIRST: usize = 4096;
@@ -22,6 +29,8 @@ pub(super) const MAX_STATES_SWEPT_FIRST: usize = 4096;
 #[derive(Default)]
 pub(super) struct Portfolio {
     pub explanation: Vec<String>,
+    /// Values to start from, if some may be close.
+    pub start: Option<Vec<f64>>,
 }
 
 impl Portfolio {
@@ -29,7 +38,12 @@ impl Portfolio {
         self.explanation.push(line.into());
     }
 
-    /// Chooses a method, and another one where it turns out to be slow.
+    /// The values to start from.
+    fn values(&self, n_states: usize) -> Vec<f64> {
+        self.start.clone().unwrap_or_else(|| vec![0.0; n_states])
+    }
+
+    /// Chooses a method by the shape of the model or, where that does not decide, by attempts.
     pub fn choose(&mut self, model: &FlatModel, goal: &Goal) -> Reached {
         if let Some(reached) = self.backward(model, goal) {
             return reached;
@@ -40,41 +54,33 @@ impl Portfolio {
         if let Some(reached) = self.outward(model, goal) {
             return reached;
         }
-        let reached = self.mixing(model, goal);
-        if reached.end != SweepEnd::Slow {
-            return reached;
+        let n = model.n_states();
+        let mut race = Race::new(model, self.values(n));
+        self.rounds(&mut race, model, PATIENCE, goal);
+        if race.is_over() {
+            return race.finish();
         }
         let components = components::find(model);
-        if components::largest_share(&components, model.n_states()) <= 0.5 {
+        if components::largest_share(&components, n) <= 0.5 {
             let reached = self.by_component(model, &components, goal);
             if reached.end != SweepEnd::Slow {
                 return reached;
             }
         }
-        self.slow(model, reached.values, goal)
+        self.rounds(&mut race, model, f64::INFINITY, goal);
+        race.finish()
     }
 
-    /// Sweeps until they prove to be slow.
-    fn mixing(&mut self, model: &FlatModel, goal: &Goal) -> Reached {
-        let patient = Goal { patience: PATIENCE, ..*goal };
-        let n = model.n_states();
-        if n < MAX_STATES_SWEPT_FIRST && (0..n).any(|s| model.is_end(s)) {
-            self.explain("in-place: few states, and some end");
-            return self.in_place(model, vec![0.0; n], &patient);
-        }
-        self.explain("simultaneous: the graph has cycles, is wide, and shows no direction towards ends");
-        sweeps::modified_policy_iteration(model, vec![0.0; n], &patient)
+    /// Attempts in rounds, until `pause` sweeps were spent.
+    fn rounds(&mut self, race: &mut Race, model: &FlatModel, pause: f64, goal: &Goal) {
+        race.run(model, pause, goal, &mut |line| self.explain(line));
     }
 
-    /// The methods that remain where sweeps are slow.
-    fn slow(&mut self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
-        self.explain("krylov: sweeps contract slowly here");
-        let reached = krylov::iterate(model, values, goal);
-        if reached.end != SweepEnd::Slow {
-            return reached;
-        }
-        self.explain("in-place: krylov made no further progress");
-        self.in_place(model, reached.values, goal)
+    /// Attempts in rounds from `values` to the end.
+    fn rounds_from(&mut self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
+        let mut race = Race::new(model, values);
+        self.rounds(&mut race, model, f64::INFINITY, goal);
+        race.finish()
     }
 
     fn backward(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
@@ -85,7 +91,8 @@ impl Portfolio {
                 self.explain(format!("backward: no cycles; one pass over the states from {name}"));
                 let shift = pass.shift(model);
                 let end = if shift.width() <= goal.width { SweepEnd::Converged } else { SweepEnd::Rounding };
-                return Some(Reached { values: pass.values, policy: pass.policy, shift, iterations: 1, end });
+                let Pass { values, policy } = pass;
+                return Some(Reached { values, policy, shift, iterations: 1, spent: 1.0, rate: 0.0, end });
             }
         }
         None
@@ -106,7 +113,7 @@ impl Portfolio {
                 ));
                 return self.polish(
                     model,
-                    elimination::policy_iteration(model, vec![0.0; n], &envelope, goal),
+                    elimination::policy_iteration(model, self.values(n), &envelope, goal),
                     goal,
                 );
             }
@@ -129,7 +136,7 @@ impl Portfolio {
     /// Sweeps continue policy iteration that stopped short.
     fn polish(&mut self, model: &FlatModel, reached: Reached, goal: &Goal) -> Option<Reached> {
         if reached.end == SweepEnd::Slow {
-            Some(self.in_place(model, reached.values, goal))
+            Some(self.rounds_from(model, reached.values, goal))
         } else {
             Some(reached)
         }
@@ -137,26 +144,26 @@ impl Portfolio {
 
     fn outward(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
         let n = model.n_states();
-        if n < MAX_STATES_SWEPT_FIRST {
+        // Values that are close need no order.
+        if n < MAX_STATES_SWEPT_FIRST || self.start.is_some() {
             return None;
         }
         let renumbered = Renumbered::for_sweeps(model, order::outward(model)?);
         let window = window(&renumbered);
-        if window * 4 > n {
+        if window * FEWEST_WINDOWS > n {
             return None;
         }
         self.explain(format!(
             "outward: values flow from the ends through {} windows of {window} states, swept in place",
             n.div_ceil(window)
         ));
-        let patient = Goal { patience: 5.0 * PATIENCE, ..*goal };
+        let patient = Goal { patience: OUTWARD_PATIENCE, ..*goal };
         let reached = outward(&renumbered, window, &patient);
         drop(renumbered);
-        Some(if reached.end == SweepEnd::Slow { self.slow(model, reached.values, goal) } else { reached })
-    }
-
-    fn in_place(&mut self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
-        in_place::iterate(model, values, model.n_states().max(1), goal)
+        Some(match reached.end {
+            SweepEnd::Slow => self.rounds_from(model, reached.values, goal),
+            _ => reached,
+        })
     }
 
     fn by_component(&mut self, model: &FlatModel, found: &crate::scc::Components, goal: &Goal) -> Reached {
@@ -176,8 +183,7 @@ impl Portfolio {
             if let Some(reached) = inner.narrow(part, goal) {
                 return reached;
             }
-            let reached = inner.mixing(part, goal);
-            if reached.end == SweepEnd::Slow { inner.slow(part, reached.values, goal) } else { reached }
+            inner.rounds_from(part, vec![0.0; part.n_states()], goal)
         })
     }
 
@@ -193,7 +199,7 @@ impl Portfolio {
                 let found = components::find(model);
                 match components::pass(model, &found, goal) {
                     Some(reached) => reached,
-                    None if (goal.stop)() => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
+                    None if (goal.stop)() => Runner::Simultaneous.run(model, vec![0.0; n], goal),
                     None => {
                         return Err(Error::Cycles);
                     }
@@ -207,32 +213,47 @@ impl Portfolio {
                 let renumbered = Renumbered::for_sweeps(model, order);
                 outward(&renumbered, window(&renumbered), goal)
             }
-            DiscountedMethod::Simultaneous => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
-            DiscountedMethod::Krylov => krylov::iterate(model, vec![0.0; n], goal),
-            DiscountedMethod::InPlace => self.in_place(model, vec![0.0; n], goal),
+            DiscountedMethod::Simultaneous => Runner::Simultaneous.run(model, vec![0.0; n], goal),
+            DiscountedMethod::Krylov => Runner::Krylov.run(model, vec![0.0; n], goal),
+            DiscountedMethod::InPlace => Runner::InPlace.run(model, vec![0.0; n], goal),
             DiscountedMethod::Components => {
                 let found = components::find(model);
                 let reached = self.by_component(model, &found, goal);
-                if reached.end == SweepEnd::Slow {
-                    self.in_place(model, reached.values, goal)
-                } else {
-                    reached
+                match reached.end {
+                    SweepEnd::Slow => self.rounds_from(model, reached.values, goal),
+                    _ => reached,
                 }
             }
         })
     }
 }
 
-/// The mean distance between the numbers of a state and its successors, of about a thousand states.
+/// Some of the arcs, each with its state: about a hundred states with about as many arcs each.
+pub(super) fn sampled_arcs<'m>(model: &'m FlatModel) -> impl Iterator<Item = (usize, usize)> + 'm {
+    let n = model.n_states();
+    (0..n).step_by((n / 128).max(1)).flat_map(move |state| {
+        let arcs = model.arcs_of_state(state);
+        let step = (arcs.len() / 128).max(1);
+        arcs.step_by(step).map(move |arc| (state, arc))
+    })
+}
+
+/// The mean distance between the numbers of a state and its farthest successor, by a sample.
 fn sampled_distance(model: &FlatModel) -> f64 {
-    let (mut distance, mut n_arcs) = (0_u64, 0_u64);
-    for state in (0..model.n_states()).step_by((model.n_states() / 1000).max(1)) {
-        for &target in &model.targets[model.arcs_of_state(state)] {
-            distance += u64::from(target.abs_diff(state as u32));
-            n_arcs += 1;
+    let (mut distance, mut n_states) = (0_u64, 0_u64);
+    let mut farthest: Option<(usize, u32)> = None;
+    for (state, arc) in sampled_arcs(model) {
+        let away = model.targets[arc].abs_diff(state as u32);
+        match &mut farthest {
+            Some((last, most)) if *last == state => *most = (*most).max(away),
+            other => {
+                distance += u64::from(other.map_or(0, |(_, most)| most));
+                n_states += 1;
+                *other = Some((state, away));
+            }
         }
     }
-    distance as f64 / n_arcs.max(1) as f64
+    (distance + farthest.map_or(0, |(_, most)| u64::from(most))) as f64 / n_states.max(1) as f64
 }
 
 /// Windows hold eight times the mean distance of an arc: deep enough for paths that go back and forth, small enough for a

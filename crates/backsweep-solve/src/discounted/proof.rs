@@ -3,7 +3,7 @@
 //! Let T be the Bellman operator, f and F the smallest and the largest factor (discount times mass of a choice), and
 //! `l <= TV - V <= u` everywhere. If `u >= 0` and `d = u / (1 - F)`, then `T(V + d) <= TV + F d <= V + u + F d = V + d`, so
 //! V + d is above its own image and hence above the true values. If `u < 0`, the same holds with f in place of F. The lower
-//! bound mirrors it (MacQueen 1966, with rows that may lose mass). `docs/solving.md` has the argument in full.
+//! bound mirrors it (MacQueen 1966, with rows that may lose mass). `docs/explanation/intervals.md` has the argument in full.
 
 use super::model::FlatModel;
 

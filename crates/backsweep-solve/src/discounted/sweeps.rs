@@ -23,7 +23,26 @@ pub(crate) struct PolicyRows {
 }
 
 impl PolicyRows {
-    /// Gathers the rows that `policy` takes in `states`.
+    /// Gathers the rows that `policy` takes in the states from `first` on, with self loops divided out.
+    pub fn gather_without_loops(&mut self, model: &FlatModel, policy: &[u32], first: usize) {
+        self.gather(model, policy);
+        for i in 0..policy.len() {
+            let row = self.starts[i] as usize..self.starts[i + 1] as usize;
+            let mut stay = 0.0;
+            for arc in row.clone() {
+                if self.targets[arc] as usize == first + i {
+                    stay += std::mem::replace(&mut self.probabilities[arc], 0.0);
+                }
+            }
+            if stay > 0.0 {
+                let scale = 1.0 / (1.0 - model.discount * stay);
+                self.probabilities[row].iter_mut().for_each(|p| *p *= scale);
+                self.rewards[i] *= scale;
+            }
+        }
+    }
+
+    /// Gathers the rows that `policy` takes.
     pub fn gather(&mut self, model: &FlatModel, policy: &[u32]) {
         self.filled = model.filled;
         self.starts.clear();
@@ -50,6 +69,31 @@ impl PolicyRows {
         let row = self.starts[i] as usize..self.starts[i + 1] as usize;
         let mean = mean(&self.targets[row.clone()], &self.probabilities[row], values, self.filled);
         self.rewards[i] + discount * mean
+    }
+
+    /// The share of the probability that leads one way along the numbers, self loops apart. Reads about a thousand rows.
+    pub fn one_way_share(&self) -> f64 {
+        let n = self.rewards.len();
+        let (mut up, mut down) = (0.0, 0.0);
+        for row in (0..n).step_by((n / 1000).max(1)) {
+            for arc in self.starts[row] as usize..self.starts[row + 1] as usize {
+                match (self.targets[arc] as usize).cmp(&row) {
+                    std::cmp::Ordering::Less => down += self.probabilities[arc],
+                    std::cmp::Ordering::Greater => up += self.probabilities[arc],
+                    std::cmp::Ordering::Equal => {}
+                }
+            }
+        }
+        up.max(down) / f64::max(up + down, f64::MIN_POSITIVE)
+    }
+
+    /// The probability of each row's self loop.
+    pub fn self_loops(&self) -> impl Iterator<Item = f64> {
+        self.starts.windows(2).enumerate().map(|(row, ends)| {
+            let arcs = ends[0] as usize..ends[1] as usize;
+            let own = arcs.filter(|&arc| self.targets[arc] as usize == row);
+            own.map(|arc| self.probabilities[arc]).sum()
+        })
     }
 
     /// Sets all rewards to 0, which leaves the chain alone.
@@ -134,6 +178,10 @@ pub(crate) struct Reached {
     pub policy: Vec<u32>,
     pub shift: Shift,
     pub iterations: u64,
+    /// The work done, in sweeps over all choices.
+    pub spent: f64,
+    /// The progress per sweep in the second half of the work, as the natural logarithm of the ratio of widths.
+    pub rate: f64,
     pub end: SweepEnd,
 }
 
@@ -160,8 +208,28 @@ pub(crate) struct Goal<'a> {
     pub patience: f64,
 }
 
+/// How the sweeps over a policy's rows read values.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Partial {
+    /// Those from before the sweep. What remains contracts as fast as the chain mixes.
+    Simultaneous,
+    /// The newest ones, in either order in turn, self loops divided out: fast where values flow along the numbers.
+    InPlace,
+}
+
+/// The number of sweeps over the policy's rows that are allowed per sweep over all choices: at least `least`, and more where
+/// the policy's rows are a small share of all, and the part of a change that they are to leave.
+pub(crate) fn partial_sweeps(least: usize, share: f64) -> (usize, f64) {
+    (least.max((1.5 / share.max(1e-6)) as usize).min(1000), (50.0 * share * share).clamp(1e-4, 0.1))
+}
+
 /// Modified policy iteration from `values`.
-pub(crate) fn modified_policy_iteration(model: &FlatModel, mut values: Vec<f64>, goal: &Goal) -> Reached {
+pub(crate) fn modified_policy_iteration(
+    model: &FlatModel,
+    mut values: Vec<f64>,
+    partial: Partial,
+    goal: &Goal,
+) -> Reached {
     let n = model.n_states();
     let mut next = vec![0.0; n];
     let mut policy = vec![NO_CHOICE; n];
@@ -179,28 +247,73 @@ pub(crate) fn modified_policy_iteration(model: &FlatModel, mut values: Vec<f64>,
         spent += 1.0;
         let shift = Shift::after_sweep(model, &values, change);
         if let Some(end) = progress.end(model, &values, change, shift, goal, spent) {
-            return Reached { values, policy, shift, iterations, end };
+            let rate = progress.rate();
+            return Reached { values, policy, shift, iterations, spent, rate, end };
         }
         let span = change.most - change.least;
         if shiftable {
-            let middle = shift.down + shift.width() / 2.0;
-            values.iter_mut().for_each(|v| *v += middle);
+            // What sweeps in place leave may be one state's change, whose middle says nothing about the others: values then
+            // move to the nearer end of the bound alone.
+            let by = match partial {
+                Partial::Simultaneous => shift.down + shift.width() / 2.0,
+                Partial::InPlace => shift.down.max(0.0) + shift.up.min(0.0),
+            };
+            if by != 0.0 {
+                values.iter_mut().for_each(|v| *v += by);
+            }
         }
-        rows.gather(model, &policy);
+        match partial {
+            Partial::Simultaneous => rows.gather(model, &policy),
+            Partial::InPlace => rows.gather_without_loops(model, &policy, 0),
+        }
         let share = rows.n_arcs() as f64 / model.targets.len().max(1) as f64;
-        // Each round reduces the spread of changes to a tenth, with at most ten cheap sweeps, since the policy is
-        // still changing.
-        for _ in 0..PARTIAL_SWEEPS {
-            let change = policy_sweep(&rows, model.discount, &values, &mut next, goal.threads);
-            std::mem::swap(&mut values, &mut next);
+        // Each round reduces the spread of changes to a tenth, with at most a few cheap sweeps, since the policy is still
+        // changing.
+        let (most, part) = partial_sweeps(PARTIAL_SWEEPS, share);
+        for _ in 0..most {
+            let change = match partial {
+                Partial::Simultaneous => {
+                    let change = policy_sweep(&rows, model.discount, &values, &mut next, goal.threads);
+                    std::mem::swap(&mut values, &mut next);
+                    change
+                }
+                Partial::InPlace => {
+                    policy_sweep_in_place(&rows, model.discount, &mut values, iterations % 2 == 0)
+                }
+            };
             iterations += 1;
             spent += share;
             let left = if shiftable { change.most - change.least } else { change.largest() };
-            if left <= span * 0.1 || (goal.stop)() {
+            if left <= span * part || spent > goal.patience || (goal.stop)() {
                 break;
             }
         }
     }
+}
+
+/// The share of a policy's probability that leads one way along the numbers.
+pub(crate) fn one_way_share(model: &FlatModel, policy: &[u32]) -> f64 {
+    let mut rows = PolicyRows::default();
+    rows.gather(model, policy);
+    rows.one_way_share()
+}
+
+/// Computes every state's value under the policy in place, from the first state on or from the last.
+fn policy_sweep_in_place(
+    rows: &PolicyRows,
+    discount: f64,
+    values: &mut [f64],
+    ascending: bool,
+) -> ValueChange {
+    let n = values.len();
+    let mut change = ValueChange::NONE;
+    for i in 0..n {
+        let state = if ascending { i } else { n - 1 - i };
+        let value = rows.value(state, discount, values);
+        change.add(value - values[state]);
+        values[state] = value;
+    }
+    change
 }
 
 /// At most this many sweeps over the policy's rows per sweep over all choices.
@@ -211,9 +324,20 @@ const PARTIAL_SWEEPS: usize = 10;
 pub(crate) struct SweepProgress {
     best: Option<f64>,
     idle: u32,
+    /// The width after each sweep over all choices, with the work until then.
+    widths: Vec<(f64, f64)>,
 }
 
 impl SweepProgress {
+    /// By how much the latest half of the work narrowed the interval, per sweep: the natural logarithm of the ratio.
+    pub fn rate(&self) -> f64 {
+        let Some(&(spent, width)) = self.widths.last() else { return 0.0 };
+        let middle =
+            self.widths.iter().rev().find(|(before, _)| *before <= 0.5 * spent).or(self.widths.first());
+        let Some(&(before, wider)) = middle else { return 0.0 };
+        if spent > before && width > 0.0 { (wider / width).ln() / (spent - before) } else { 0.0 }
+    }
+
     /// Why to end after a sweep over all choices, if at all: `spent` is the work so far, in such sweeps.
     pub fn end(
         &mut self,
@@ -225,6 +349,7 @@ impl SweepProgress {
         spent: f64,
     ) -> Option<SweepEnd> {
         let width = shift.width();
+        self.widths.push((spent, width));
         if width <= goal.width {
             return Some(SweepEnd::Converged);
         }

@@ -19,14 +19,14 @@ use crate::{Limits, Result, Solution};
 use backsweep_mdp::NO_CHOICE;
 use backsweep_mdp::SUM_SLACK;
 
-/// What costs need besides values.
+/// The state that costs need besides values.
 #[derive(Clone)]
 pub(super) struct Costs {
     /// No choice that counts costs less per step.
     least: f64,
     /// Choices that never count: those of goals, and those that may end the episode elsewhere, which costs an infinite amount.
     dead: Vec<bool>,
-    /// Whether a change went beyond what small backups can repair.
+    /// True if a change went beyond what small backups can repair.
     stale: bool,
 }
 
@@ -56,13 +56,13 @@ impl Costs {
 }
 
 impl Repair {
-    /// Whether a choice takes part: not removed, not dead.
+    /// Returns whether a choice takes part: not removed, not dead.
     pub(super) fn counts(&self, choice: usize) -> bool {
         let dead = matches!(&self.upkeep, Upkeep::Costs(costs) if costs.dead[choice]);
         !dead && !self.rows.removed[choice]
     }
 
-    /// Whether a state without relevant choices is an end, worth 0, and not one from which the goal is missed.
+    /// Returns whether a state without relevant choices is an end, worth 0, and not one from which the goal is missed.
     pub(super) fn ends(&self, state: usize) -> bool {
         match (&self.upkeep, &self.resolved) {
             (Upkeep::Costs(_), Some(Resolved { kind: ObjectiveKind::Until, goal, .. })) => goal[state],
@@ -87,7 +87,7 @@ impl Repair {
         }
     }
 
-    /// What a choice costs at least.
+    /// The least cost of a choice.
     fn cost(&self, resolved: &Resolved, choice: usize) -> f64 {
         let [low, high] = resolved.rewards.get(choice).copied().unwrap_or_default();
         if self.sign > 0.0 { -high } else { low }
@@ -99,7 +99,7 @@ impl Repair {
             && (resolved.goal[self.rows.owner[choice] as usize] || 1.0 - sum() > SUM_SLACK)
     }
 
-    /// What small backups of costs need, if every choice that counts costs something.
+    /// Returns the state that small backups of costs need, if every choice that counts costs something.
     fn as_costs(&self, resolved: &Resolved) -> Option<Costs> {
         let fits = match resolved.kind {
             ObjectiveKind::Until => self.sign < 0.0,

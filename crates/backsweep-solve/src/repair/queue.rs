@@ -19,7 +19,7 @@ pub(crate) struct Queue {
     len: usize,
     /// The first word of the window being emptied.
     window: usize,
-    /// Whether the window got states at places already passed.
+    /// True if the window got states at places already passed.
     again: bool,
     /// Words per window.
     size: usize,
@@ -84,6 +84,11 @@ impl Queue {
         }
         self.again = false;
         self.next = self.window * 64;
+    }
+
+    /// The number of states.
+    pub fn n_places(&self) -> usize {
+        self.order.len()
     }
 
     pub fn clear(&mut self) {

@@ -14,7 +14,7 @@ fn class([low, high]: [f64; 2]) -> (bool, bool, bool) {
 }
 
 impl Repair {
-    /// Whether the solver can be kept through the changes made, given how to undo them.
+    /// Returns whether the solver can be kept through the changes made, given how to undo them.
     pub(super) fn all_fit(&self, kept: &KeptSolver, made: &[Undo]) -> bool {
         let Some(resolved) = &self.resolved else { return false };
         made.iter().all(|change| match change {

@@ -86,7 +86,7 @@ impl LiveRows {
         self.owner.len()
     }
 
-    /// How many arcs the rows have, those of removed choices included.
+    /// The number of arcs in the rows, those of removed choices included.
     pub fn n_arcs(&self) -> usize {
         self.place.iter().map(|place| place.length as usize).sum()
     }

@@ -17,7 +17,7 @@ use backsweep_mdp::NO_CHOICE;
 use backsweep_mdp::SUM_SLACK;
 
 impl Repair {
-    /// Whether the answer holds after the changes made, given how to undo them.
+    /// Returns whether the answer holds after the changes made, given how to undo them.
     pub(super) fn unaffected(&self, made: &[Undo]) -> bool {
         let Some(resolved) = &self.resolved else { return false };
         made.iter().all(|change| match *change {
@@ -32,7 +32,7 @@ impl Repair {
         })
     }
 
-    /// Whether a choice belongs to a state at which the question ends.
+    /// Returns whether a choice belongs to a state at which the question ends.
     pub(super) fn never_asked(&self, resolved: &Resolved, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
         let within = |set: &[bool]| set.get(state) == Some(&true);
@@ -40,7 +40,7 @@ impl Repair {
             && (within(&resolved.goal) || within(&resolved.avoid))
     }
 
-    /// Whether the policy does not use a choice, in a state of finite value.
+    /// Returns whether the policy does not use a choice, in a state of finite value.
     fn is_spare(&self, resolved: &Resolved, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
         matches!(resolved.kind, ObjectiveKind::Reach | ObjectiveKind::Until | ObjectiveKind::Total)
@@ -49,7 +49,7 @@ impl Repair {
             && self.signed(state).1.is_finite()
     }
 
-    /// Whether the policy does not use a choice and the choice is worse than the one it uses.
+    /// Returns whether the policy does not use a choice and the choice is worse than the one it uses.
     fn stays_worse(&self, resolved: &Resolved, choice: usize) -> bool {
         if self.never_asked(resolved, choice) {
             return true;

@@ -1,10 +1,10 @@
-//! What changes would do, without keeping them.
+//! The effect of changes, without keeping them.
 
 use super::{Change, Repair, Repaired, work};
 use crate::undiscounted::KeptSolver;
 use crate::{Limits, Result};
 
-/// What a change would do.
+/// The effect of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
     /// The value of each state without the change (middle of its interval).
@@ -17,7 +17,7 @@ pub struct WhatIf {
     pub policy_changes: Vec<u32>,
     /// The choice that the policy takes with the change in each of these states, or [`backsweep_mdp::NO_CHOICE`].
     pub choices_after: Vec<u32>,
-    /// How the repair went.
+    /// The outcome of the repair.
     pub repaired: Repaired,
 }
 

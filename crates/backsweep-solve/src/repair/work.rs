@@ -5,23 +5,26 @@ use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
 use crate::discounted;
 use crate::discounted::model::mean;
 use crate::undiscounted::{ends_and_slack, missing_mass};
-use crate::{Limits, Solution, Start};
-use backsweep_mdp::{Direction, NO_CHOICE};
+use crate::{Limits, Result, Solution, Start};
+use backsweep_mdp::{Direction, Mdp, NO_CHOICE};
 
 /// After this many small backups Q is recomputed from its row, so that rounding stays accounted for and small.
 const REFRESH: u32 = 64;
 
 /// A small backup touches an arc in the time in which sweeps read about ten, counted iterations are often partial sweeps, and
-/// half of a fresh solve is granted.
-const SWEEPS_PER_BUDGET: u64 = 32;
+/// a fifth of a fresh solve is granted: solving again starts from the values at hand, and must not cost more in all.
+const SWEEPS_PER_BUDGET: u64 = 96;
 
-/// Arcs that are always granted: a tenth of a millisecond.
-pub(super) const FREE_ARCS: u64 = 10_000;
+/// Every so often, small backups prove a fresh solution although they gave up on the one before.
+const RETRIED: u32 = 16;
+
+/// Arcs that are always granted: a few hundredths of a millisecond.
+pub(super) const FREE_ARCS: u64 = 4_000;
 
 /// Roundings per small backup, in units of the largest value: product, product, sum, difference, each at most twice that.
 const PER_SMALL_BACKUP: f64 = 8.0;
 
-/// How to undo a change.
+/// The reverse of a change.
 pub(super) enum Undo {
     Outcomes(usize, Vec<(u32, f64)>),
     Reward(usize, f64, Option<[f64; 2]>),
@@ -190,7 +193,7 @@ impl Repair {
         if best.1 == NO_CHOICE && self.ends(state) { (0.0, NO_CHOICE) } else { best }
     }
 
-    /// How far a Q may be from the exact backup of the stored values.
+    /// The largest distance of a Q from the exact backup of the stored values.
     pub(super) fn rounding(&self) -> f64 {
         self.facts.rounding(self.largest_value, PER_SMALL_BACKUP * f64::from(REFRESH)) + self.reward_error
     }
@@ -204,7 +207,7 @@ impl Repair {
         (0..self.values.len()).map(residual).fold(0.0, f64::max)
     }
 
-    /// How far values may be from the truth.
+    /// The largest distance of values from the truth.
     pub(super) fn margin(&self) -> Margin {
         let residual =
             if self.queue.is_empty() { self.promise } else { self.largest_residual() } + self.rounding();
@@ -276,14 +279,27 @@ impl Repair {
         let direction = self.direction();
         let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
         // As above; if the model were refused, small backups would continue instead.
-        if let Ok((mdp, rewards, ids)) = self.rows.flat()
-            && let Ok((mut solved, start)) =
-                discounted::solve(&mdp, &rewards, discount, direction, None, &half)
-        {
-            solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
-            return self.take_over(solved, start, limits);
+        if let Ok((mdp, ids)) = self.flatten() {
+            let rewards: Vec<f64> = ids.iter().map(|&id| self.rows.rewards[id as usize]).collect();
+            let start = Some(&self.values[..]);
+            let solved = discounted::solve_from(&mdp, &rewards, discount, direction, None, &half, start);
+            if let Ok((mut solved, start)) = solved {
+                solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
+                let ends = vec![0.0; ids.len()];
+                self.flat = Some(Flat { mdp, ids, ends, slack: 0.0 });
+                return self.take_over(solved, start, limits);
+            }
         }
         self.settle(limits, u64::MAX).0
+    }
+
+    /// The model in flat arrays with the id of each choice: those that were kept up to date, if there are any.
+    fn flatten(&mut self) -> Result<(Mdp, Vec<u32>)> {
+        if let Some(Flat { mdp, ids, .. }) = self.flat.take() {
+            return Ok((mdp, ids));
+        }
+        let (mdp, _, ids) = self.rows.flat()?;
+        Ok((mdp, ids))
     }
 
     /// Takes over a fresh solution of discounted values. Returns the number of small backups that followed.
@@ -292,9 +308,15 @@ impl Repair {
         self.budget =
             (solved.iterations * n_arcs / SWEEPS_PER_BUDGET).clamp(FREE_ARCS, 4 * n_arcs + FREE_ARCS);
         self.effort = (solved.iterations, solved.explanation.clone());
-        self.solved = None;
-        self.adopt(start.values, solved.policy.clone());
-        let (backups, settled) = self.settle(limits, self.budget);
+        // Where small backups gave up lately, they are tried again only now and then.
+        let again = self.solved.take().is_some() && !self.n_solved.is_multiple_of(RETRIED);
+        self.n_solved += 1;
+        let (backups, settled) = if again && solved.converged {
+            (0, Settled::TooMuch)
+        } else {
+            self.adopt(start.values, solved.policy.clone());
+            self.settle(limits, self.budget)
+        };
         if settled != Settled::Done && solved.converged {
             // The solution is proven as it is; small backups would take longer to prove theirs.
             let left = (1.0 - self.facts.most_factor(self.discount())).next_down();
@@ -348,10 +370,15 @@ impl Repair {
         self.q = vec![0.0; self.rows.n_choices()];
         self.n_small = vec![0; self.rows.n_choices()];
         (0..self.rows.n_choices()).for_each(|choice| self.refresh(choice));
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        order.sort_by(|&a, &b| self.values[b as usize].total_cmp(&self.values[a as usize]));
-        let window = self.window(&order);
-        self.queue = Queue::new(order, window);
+        if self.queue.n_places() == n {
+            // The order of earlier values is about as good.
+            self.queue.clear();
+        } else {
+            let mut order: Vec<u32> = (0..n as u32).collect();
+            order.sort_by(|&a, &b| self.values[b as usize].total_cmp(&self.values[a as usize]));
+            let window = self.window(&order);
+            self.queue = Queue::new(order, window);
+        }
         self.promise = f64::INFINITY;
         self.tighten();
     }

@@ -18,15 +18,15 @@ pub struct Answer {
     pub upper: Vec<f64>,
     /// The action that the policy takes, as an id; [`NO_CHOICE`](backsweep_mdp::NO_CHOICE) where a state has none.
     pub policy: Vec<u32>,
-    /// Whether every interval is proven and no wider than twice the tolerance.
+    /// True if every interval is proven and no wider than twice the tolerance.
     pub converged: bool,
     /// Sweeps, or states backed up in a repair; 0 if nothing had to be done.
     pub iterations: u64,
-    /// What was done and why, one line per decision.
+    /// The decisions with their reasons, one per line.
     pub explanation: Vec<String>,
-    /// Whether small backups repaired an earlier answer.
+    /// True if small backups repaired an earlier answer.
     pub repaired: bool,
-    /// Whether the model is still the one that was solved.
+    /// True if the model is still the one that was solved.
     pub current: bool,
     pub(super) start: Option<Start>,
 }

@@ -1,11 +1,11 @@
-//! What edits would do: by small backups where possible, otherwise on a copy of the model.
+//! The effect of edits: by small backups where possible, otherwise on a copy of the model.
 
 use super::model::changes_to;
 use super::{Answer, Edit, Session};
 use crate::{Error, Limits, Result};
 use backsweep_mdp::{Change, NO_CHOICE, Question};
 
-/// What edits would do.
+/// The effect of edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EditComparison {
     /// The value of each state without the edits.
@@ -14,7 +14,7 @@ pub struct EditComparison {
     pub after: Vec<f64>,
     /// No value of both is further from the truth than this; `None` if some interval is infinite.
     pub bound: Option<f64>,
-    /// Whether both were answered to within the tolerance.
+    /// True if both were answered to within the tolerance.
     pub converged: bool,
     /// The states where the policy takes another action, with both actions.
     pub moved: Vec<(u32, u32, u32)>,
@@ -99,8 +99,8 @@ impl Session {
         Ok((changes, added))
     }
 
-    /// What changes would do, by small backups, once all is [`ready`](Self::ready). `actions` are those of the choices that
-    /// the changes add.
+    /// Computes the effect of changes by small backups, once all is [`ready`](Self::ready). `actions` are those of
+    /// the choices that the changes add.
     fn compare(
         &mut self,
         changes: &[Change],

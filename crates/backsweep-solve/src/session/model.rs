@@ -40,7 +40,7 @@ pub struct EditableMdp {
     n_states: usize,
     /// The action of each choice, added ones included.
     action_of: Vec<u32>,
-    /// How far an expected reward may be from the mean of the rewards that were given.
+    /// The largest distance of an expected reward from the mean of the rewards that were given.
     pub(super) reward_error: f64,
     /// Rows that differ from the flat arrays, and those added later.
     changed: HashMap<u32, ChoiceRow>,
@@ -66,12 +66,12 @@ impl EditableMdp {
         &self.action_of
     }
 
-    /// How far an expected reward may be from the mean of the rewards that were given.
+    /// The largest distance of an expected reward from the mean of the rewards that were given.
     pub fn reward_error(&self) -> f64 {
         self.reward_error
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n_states(&self) -> usize {
         self.n_states
     }
@@ -80,12 +80,12 @@ impl EditableMdp {
         self.n_states = self.n_states.max(n_states);
     }
 
-    /// Whether the flat arrays are the model.
+    /// Returns whether the flat arrays are the model.
     pub fn is_flat(&self) -> bool {
         self.changed.is_empty() && self.removed.is_empty() && self.mdp.n_states() == self.n_states
     }
 
-    /// How many choices there are.
+    /// The number of choices.
     pub fn n_choices(&self) -> usize {
         self.action_of.len() - self.removed.len()
     }

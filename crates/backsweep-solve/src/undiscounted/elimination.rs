@@ -23,7 +23,7 @@ const TINY: f64 = 1e-290;
 pub(crate) struct Equations<const K: usize> {
     /// The arcs of each state to others.
     pub rows: Vec<Vec<(u32, f64)>>,
-    /// What leaves, per state.
+    /// The mass that leaves, per state.
     pub exits: Vec<f64>,
     /// The right-hand sides, at least 0.
     pub constants: Vec<[f64; K]>,

@@ -1,4 +1,4 @@
-//! What the graph alone decides: where a goal is certain, impossible or avoidable forever.
+//! The decisions of the graph alone: where a goal is certain, impossible or avoidable forever.
 //!
 //! Probabilities do not matter here, only which are above 0. All sets are exact; none depends on rounding.
 
@@ -7,7 +7,7 @@ use crate::scc::NONE;
 
 /// A search against the arcs: what was reached, and how.
 pub(crate) struct Search {
-    /// Whether each state was reached, those it began with included.
+    /// True if each state was reached, those it began with included.
     pub states: Vec<bool>,
     /// For each of the others, a choice on a shortest way to where the search began; [`NONE`] elsewhere.
     pub policy: Vec<u32>,

@@ -41,7 +41,7 @@ pub(crate) struct Improved {
     pub policy: Vec<u32>,
     /// Its values, rounded.
     pub values: Vec<f64>,
-    /// How many policies were evaluated.
+    /// The number of policies that were evaluated.
     pub rounds: u64,
 }
 

@@ -35,19 +35,19 @@ pub(crate) struct KeptSolver {
     stay: Vec<u32>,
 }
 
-/// How a row changes.
+/// The change of a row.
 pub(crate) struct NewRow<'r> {
     /// Whose row it is.
     pub state: u32,
     /// The choice.
     pub choice: u32,
-    /// What it is to be.
+    /// Its new form.
     pub row: ReducedRow<'r>,
     /// The relative error of its probabilities.
     pub slack: f64,
     /// The targets before.
     pub targets_before: &'r [u32],
-    /// Whether it could end the episode before.
+    /// True if it could end the episode before.
     pub ended_before: bool,
 }
 
@@ -65,8 +65,8 @@ impl KeptSolver {
         self.stay.iter_mut().filter(|c| **c != NONE).for_each(|c| *c = ids[*c as usize]);
     }
 
-    /// Whether a row can be replaced while the graph analysis stays. `known` says whether the value of a decided state is a
-    /// number, `lowest` whether everything is multiplied by -1.
+    /// Returns whether a row can be replaced while the graph analysis stays. `known` says whether the value of a
+    /// decided state is a number, `lowest` whether everything is multiplied by -1.
     pub fn fits(
         &self,
         kind: ObjectiveKind,
@@ -136,12 +136,12 @@ impl KeptSolver {
         true
     }
 
-    /// What was done last, as [`Solution`](crate::Solution) has it.
+    /// The latest decisions, as [`Solution`](crate::Solution) has them.
     pub fn effort(&self) -> (u64, Vec<String>) {
         (self.solver.iterations, self.solver.explanation.clone())
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub fn snapshot(&self) -> SolverState {
         self.solver.snapshot()
     }

@@ -12,7 +12,7 @@ use super::view::{UNIT, View};
 /// Numbers are rounded to multiples of one over this.
 const GRID: f64 = (1 << 20) as f64;
 
-/// Whether a number is on the grid, and not so large that sums of a few leave it.
+/// Returns whether a number is on the grid, and not so large that sums of a few leave it.
 pub(crate) fn is_short(x: f64) -> bool {
     x.abs() < GRID && (x * GRID).fract() == 0.0
 }

@@ -12,7 +12,7 @@ pub(crate) struct EndComponents {
     pub of: Vec<u32>,
     /// The states of each component, ascending.
     pub members: Vec<Vec<u32>>,
-    /// Whether a choice belongs to a component: it is allowed, and never leaves it.
+    /// True if a choice belongs to a component: it is allowed, and never leaves it.
     pub inside: Vec<bool>,
 }
 

@@ -16,11 +16,11 @@ pub(crate) struct SolveTask<'a> {
     pub tolerance: f64,
     /// Ends the work.
     pub stop: &'a dyn Fn() -> bool,
-    /// How components are solved.
+    /// The method for components.
     pub method: ComponentMethod,
     /// Help from an earlier answer.
     pub warm: Option<&'a WarmStart>,
-    /// Whether the solver is kept, for changes.
+    /// True if the solver is kept, for changes.
     pub keep: bool,
 }
 
@@ -45,13 +45,13 @@ pub(crate) struct Draft {
     pub policy: Vec<u32>,
     /// Sweeps and eliminations.
     pub iterations: u64,
-    /// What was done.
+    /// The decisions so far.
     pub explanation: Vec<String>,
     /// Why nothing is known about some states, if that is not for lack of time or digits.
     pub unknown: Option<String>,
     /// The solver behind the bounds, if it is to be kept and can be.
     pub kept: Option<KeptSolver>,
-    /// What helps the next answer, apart from values, if the solver is to be kept.
+    /// Help for the next answer, apart from values, if the solver is to be kept.
     pub warm: WarmStart,
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct ReducedProblem<'q> {
     pub allowed: &'q dyn Fn(usize) -> bool,
     /// The reward of each choice, to be maximised.
     pub reward: &'q dyn Fn(usize) -> [f64; 2],
-    /// What staying in a group forever is worth, if it is possible.
+    /// The worth of staying in a group forever, if it is possible.
     pub stay: Option<&'q dyn Fn(usize) -> [f64; 2]>,
     /// Bounds that hold beforehand.
     pub bounds: [f64; 2],

@@ -28,7 +28,7 @@ const MAX_SWEEPS: u64 = 10_000_000;
 /// Stands for the number of sweeps of a component for which elimination was needed.
 const NEEDED_ELIMINATION: u64 = u64::MAX;
 
-/// How components were solved, for the explanation.
+/// The methods that solved components, for the explanation.
 #[derive(Default)]
 struct Tally {
     single: usize,
@@ -38,7 +38,7 @@ struct Tally {
     unproven: usize,
 }
 
-/// What solving a component begins with and leaves behind.
+/// The state that solving a component begins with and leaves behind.
 struct Iterate {
     /// A choice per state.
     policy: Vec<u32>,
@@ -51,7 +51,7 @@ struct Iterate {
 /// After a change; the solution is close to the previous one.
 #[derive(Clone, Copy)]
 pub(super) struct Resolve {
-    /// Whether a component is solved at any cost. Otherwise it is abandoned if that does not seem to pay.
+    /// True if a component is solved at any cost. Otherwise it is abandoned if that does not seem to pay.
     pub patient: bool,
 }
 
@@ -126,7 +126,7 @@ impl<'a> ComponentPass<'a> {
         components.states_of(component)
     }
 
-    /// Whether the bounds of a component still hold with its new constants. The policy is still proper, because only
+    /// Returns whether the bounds of a component still hold with its new constants. The policy is still proper, because only
     /// constants changed.
     fn still_holds(&self, local: &Component, states: &[u32]) -> bool {
         let of = |numbers: &[f64]| states.iter().map(|&s| numbers[s as usize]).collect::<Vec<f64>>();
@@ -355,7 +355,7 @@ impl<'a> ComponentPass<'a> {
         }
     }
 
-    /// What was done, in words.
+    /// The decisions in words.
     pub fn explain(&self) -> Vec<String> {
         let Tally { single, eliminated, swept, largest, unproven } = self.tally;
         let n_components = self.problem.components.len();
@@ -381,7 +381,7 @@ impl<'a> ComponentPass<'a> {
     }
 }
 
-/// Whether all constants are finite.
+/// Returns whether all constants are finite.
 fn is_known(local: &Component) -> bool {
     local.gain.iter().all(|g| g[0].is_finite() && g[1].is_finite())
 }
@@ -391,7 +391,7 @@ fn width(bounds: &Bounds) -> f64 {
     widest(&bounds.lower, &bounds.upper)
 }
 
-/// How wide the constants already are: no method can make a component narrower.
+/// The width of the constants: no method can make a component narrower.
 fn constants_width(local: &Component) -> f64 {
     local.gain.iter().fold(0.0, |w, g| f64::max(w, g[1] - g[0]))
 }

@@ -10,7 +10,8 @@ use super::elimination::Failure;
 use super::howard::{evaluate, improve};
 use super::reduced::{down, up};
 
-/// Whether `weight` falls by at least 1/2 along choice `c` of state `s`, in every model that the stored one stands for.
+/// Returns whether `weight` falls by at least 1/2 along choice `c` of state `s`, in every model that the stored one
+/// stands for.
 pub(crate) fn falls(local: &Component, s: usize, c: usize, weight: &[f64]) -> bool {
     local.backup_bound(c, 0.5, weight, 1.0) <= weight[s]
 }
@@ -138,13 +139,13 @@ fn over_ties(
     Ok(None)
 }
 
-/// Whether no choice backs `x` up to more than `x`: then `x` is a bound from above.
+/// Returns whether no choice backs `x` up to more than `x`: then `x` is a bound from above.
 pub(crate) fn is_upper(local: &Component, x: &[f64]) -> bool {
     (0..local.shape.n())
         .all(|s| local.shape.choices_of(s).all(|c| local.backup_bound(c, local.gain[c][1], x, 1.0) <= x[s]))
 }
 
-/// Whether a policy backs `x` up to at least `x`. If the policy is proper, `x` is a bound from below on its value.
+/// Returns whether a policy backs `x` up to at least `x`. If the policy is proper, `x` is a bound from below on its value.
 pub(crate) fn is_lower(local: &Component, policy: &[u32], x: &[f64]) -> bool {
     policy
         .iter()

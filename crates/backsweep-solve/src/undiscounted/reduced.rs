@@ -1,4 +1,4 @@
-//! What remains after graph analysis: a problem in which every policy that matters ends.
+//! The problem that remains after graph analysis: one in which every policy that matters ends.
 //!
 //! Its states are those whose value the graph did not decide; an end component that has to be left is one state. The values
 //! are the largest that a *proper* policy attains (one that leaves the problem with probability 1 from everywhere). Two facts
@@ -24,7 +24,7 @@ pub(crate) struct ReducedMdp {
     pub targets: Vec<u32>,
     /// The probability of each arc.
     pub probabilities: Vec<f64>,
-    /// What each choice is worth besides its arcs: its reward and what it reaches outside, lower and upper bound.
+    /// The worth of each choice besides its arcs: its reward and what it reaches outside, lower and upper bound.
     pub gain: Vec<[f64; 2]>,
     /// The probability with which each choice leaves the problem.
     pub exit: Vec<f64>,
@@ -36,11 +36,11 @@ pub(crate) struct ReducedMdp {
     pub slack: f64,
 }
 
-/// How states and choices of the model enter the reduced problem.
+/// The way in which states and choices of the model enter the reduced problem.
 pub(crate) struct Reduction<'p> {
     /// The reduced state of each state, or [`NONE`] where the graph decided the value.
     pub place: &'p [u32],
-    /// How many reduced states there are.
+    /// The number of reduced states.
     pub n: usize,
     /// The decided values; finite wherever an allowed choice leads.
     pub fixed: &'p [f64],
@@ -48,7 +48,7 @@ pub(crate) struct Reduction<'p> {
     pub allowed: &'p dyn Fn(usize) -> bool,
     /// The reward of each choice.
     pub reward: &'p dyn Fn(usize) -> [f64; 2],
-    /// What staying in a reduced state forever is worth, where that is possible.
+    /// The worth of staying in a reduced state forever, where that is possible.
     pub stay: &'p dyn Fn(usize) -> Option<[f64; 2]>,
 }
 
@@ -71,7 +71,7 @@ impl ReducedRow<'_> {
         all.map(|(&target, &p)| (place[target as usize], p)).filter(|&(target, _)| target != NONE)
     }
 
-    /// What the choice is worth besides these arcs, the probability with which it leaves, and the relative error of that.
+    /// The worth of the choice besides these arcs, the probability with which it leaves, and the relative error of that.
     fn leaving(&self, place: &[u32], fixed: &[f64], slack: f64) -> ([f64; 2], f64, f64) {
         let (mut worth, mut size, mut exit, mut terms) = (0.0, 0.0, 0.0, 0.0);
         for (&target, p) in self.targets.iter().zip(self.probabilities) {

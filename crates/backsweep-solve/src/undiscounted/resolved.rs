@@ -20,7 +20,7 @@ pub(crate) enum ObjectiveKind {
 }
 
 impl ObjectiveKind {
-    /// Whether the objective is about rewards.
+    /// Returns whether the objective is about rewards.
     pub fn has_rewards(self) -> bool {
         !matches!(self, Self::Reach | Self::ReachWithin(_))
     }
@@ -30,9 +30,9 @@ impl ObjectiveKind {
 #[derive(Clone)]
 pub(crate) struct Resolved {
     pub kind: ObjectiveKind,
-    /// Whether each state is in the goal; empty if there is none.
+    /// True if each state is in the goal; empty if there is none.
     pub goal: Vec<bool>,
-    /// Whether each state is to be avoided and not in the goal; empty if there is none.
+    /// True if each state is to be avoided and not in the goal; empty if there is none.
     pub avoid: Vec<bool>,
     /// The reward of each choice, between bounds; empty if there are none.
     pub rewards: Vec<[f64; 2]>,

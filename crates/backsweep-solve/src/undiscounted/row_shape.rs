@@ -41,7 +41,7 @@ impl RowShape {
         }
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n(&self) -> usize {
         self.choices.len() - 1
     }

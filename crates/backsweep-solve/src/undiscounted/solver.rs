@@ -26,14 +26,14 @@ pub(super) struct PolicyBounds {
     pub policy: Vec<u32>,
 }
 
-/// What makes the next solve of a component cheaper. Nothing in it is trusted.
+/// Hints that make the next solve of a component cheaper. Nothing in them is trusted.
 #[derive(Clone)]
 pub(super) struct ComponentMemory {
     /// Where sweeps begin.
     pub x: Vec<f64>,
     /// Weights that carried a proof over sweeps, for the lower and the upper side; 0 where there was none.
     pub weights: [Vec<f64>; 2],
-    /// How many sweeps each component took that was swept.
+    /// The number of sweeps that each swept component took.
     pub sweeps: BTreeMap<u32, u64>,
     /// The size of the largest component for which sweeps were too slow, and the work of its elimination.
     pub eliminated: Option<(usize, u64)>,
@@ -44,15 +44,15 @@ pub(crate) struct Solver {
     problem: OrderedProblem,
     found: PolicyBounds,
     memory: ComponentMemory,
-    /// How wide the bounds of a component were allowed to be.
+    /// The width that the bounds of a component were allowed.
     width: f64,
     /// Sweeps and eliminations.
     pub iterations: u64,
-    /// What was done.
+    /// The decisions so far.
     pub explanation: Vec<String>,
 }
 
-/// What [`Solver::restore`] goes back to.
+/// The state that [`Solver::restore`] goes back to.
 pub(crate) struct SolverState(PolicyBounds, ComponentMemory);
 
 impl Solver {
@@ -113,7 +113,7 @@ impl Solver {
         }
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n(&self) -> usize {
         self.problem.rank.len()
     }
@@ -150,7 +150,7 @@ impl Solver {
         reduced.shape.choices_of(state).find(|&c| reduced.origin[c] == origin)
     }
 
-    /// Whether `slack` is at most that of the model, and no arc between states goes against the order of components.
+    /// Returns whether `slack` is at most that of the model, and no arc between states goes against the order of components.
     pub fn admits(&self, from: usize, mut to: impl Iterator<Item = u32>, slack: f64) -> bool {
         let of = &self.problem.components.of;
         slack <= self.problem.reduced.slack && to.all(|to| of[to as usize] <= of[from])
@@ -161,7 +161,7 @@ impl Solver {
         self.problem.reduced.replace(choice, row, place, fixed);
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub fn snapshot(&self) -> SolverState {
         SolverState(self.found.clone(), self.memory.clone())
     }

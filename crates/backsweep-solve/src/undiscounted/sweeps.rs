@@ -56,11 +56,11 @@ fn follow(local: &Component, constant: impl Fn(usize) -> f64, policy: &[u32], x:
 pub(crate) struct Sweeper<'a> {
     /// The local problem.
     pub local: &'a Component,
-    /// How wide the bounds may be.
+    /// The accepted width of the bounds.
     pub width: f64,
     /// Sweeps remaining; counted down.
     pub sweeps: u64,
-    /// Whether the initial values are close, and a better guide than the initial policy.
+    /// True if the initial values are close, and a better guide than the initial policy.
     pub warm: bool,
     /// Weights for the lower and the upper side that may carry the proof; improved until they do.
     pub weights: &'a mut [Vec<f64>; 2],
@@ -141,7 +141,7 @@ impl Sweeper<'_> {
         }
     }
 
-    /// Whether no sweeps remain.
+    /// Returns whether no sweeps remain.
     fn out_of_time(&self) -> bool {
         self.sweeps == 0 || (self.stop)()
     }

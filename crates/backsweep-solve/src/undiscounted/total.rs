@@ -192,7 +192,7 @@ struct Loops {
     earning: Vec<bool>,
     /// States of end components whose best loop cannot be distinguished from 0.
     doubtful: Vec<bool>,
-    /// Whether anything was decided by numbers beyond their signs.
+    /// True if anything was decided by numbers beyond their signs.
     examined: bool,
     /// A policy that earns on average, where there is one.
     policy: Vec<u32>,

@@ -53,7 +53,7 @@ impl<'a> View<'a> {
         Self { mdp, owner, ends, slack, predecessors }
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n(&self) -> usize {
         self.mdp.n_states()
     }
@@ -118,7 +118,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// How far the probabilities of a row fall short of 1.
+/// Returns the distance by which the probabilities of a row fall short of 1.
 pub(crate) fn missing_mass(probabilities: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for p in probabilities {

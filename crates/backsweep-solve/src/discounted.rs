@@ -23,21 +23,31 @@ use model::FlatModel;
 use portfolio::Portfolio;
 use sweeps::{Goal, Reached, SweepEnd};
 
+/// How to solve.
+#[derive(Clone, Copy)]
+pub(crate) enum How<'a> {
+    /// By the method that the portfolio chooses.
+    Choose,
+    /// By this method.
+    Method(DiscountedMethod),
+    /// By sweeps from these finite values, with the sign by which every method maximizes.
+    From(&'a [f64]),
+}
+
 /// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice. Also returns the values
 /// from before intervals were added.
 ///
-/// Intervals are proven whenever this returns, even if `limits.stop` ended the work. Without a `method` the portfolio
-/// chooses; `explanation` says what and why.
+/// Intervals are proven whenever this returns, even if `limits.stop` ended the work. `explanation` says what was done and why.
 pub(crate) fn solve(
     mdp: &Mdp,
     rewards: &[f64],
     discount: f64,
     direction: Direction,
-    method: Option<DiscountedMethod>,
+    how: How,
     limits: &Limits,
 ) -> Result<(Solution, Start)> {
     limits.check()?;
-    let model = FlatModel::new(mdp, rewards, discount, direction)?;
+    let model = FlatModel::new(mdp, rewards, discount, direction, limits.threads)?;
     let mut solver = Portfolio::default();
     let goal = Goal {
         width: 1.99 * limits.tolerance,
@@ -45,9 +55,10 @@ pub(crate) fn solve(
         threads: limits.threads.max(1),
         patience: f64::INFINITY,
     };
-    let reached = match method {
-        None => solver.choose(&model, &goal),
-        Some(method) => solver.forced(&model, method, &goal)?,
+    let reached = match how {
+        How::Choose => solver.choose(&model, &goal),
+        How::Method(method) => solver.forced(&model, method, &goal)?,
+        How::From(values) => solver.from_values(&model, values, &goal),
     };
     let mut start = Start { values: reached.values.clone() };
     if !model.facts.has_terminal && model.facts.least_mass > 1.0 - 1e-9 {

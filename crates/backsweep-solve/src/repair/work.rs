@@ -2,8 +2,8 @@
 
 use super::queue::Queue;
 use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
-use crate::discounted;
 use crate::discounted::model::mean;
+use crate::discounted::{self, How};
 use crate::undiscounted::{ends_and_slack, missing_mass};
 use crate::{Limits, Solution, Start};
 use backsweep_mdp::{Direction, NO_CHOICE};
@@ -278,7 +278,7 @@ impl Repair {
         // As above; if the model were refused, small backups would continue instead.
         if let Ok((mdp, rewards, ids)) = self.rows.flat()
             && let Ok((mut solved, start)) =
-                discounted::solve(&mdp, &rewards, discount, direction, None, &half)
+                discounted::solve(&mdp, &rewards, discount, direction, How::Choose, &half)
         {
             solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
             return self.take_over(solved, start, limits);

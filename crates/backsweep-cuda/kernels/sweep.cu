@@ -18,11 +18,13 @@ typedef long long i64;
 #define TILE_ARCS 2048
 #define TILE_ROWS 1024
 #define NO_CHOICE 0xffffffffu
+// States of a zone: what a tile reads is noted as a range of zones.
+#define ZONE 4096
 // Changes are kept in this many places, so that blocks seldom wait for each other.
 #define SLOTS 64
 
 struct __align__(16) Tile {
-    u32 row, end_row, state, end_state, arc, end_arc, spare_1, spare_2;
+    u32 row, end_row, state, end_state, arc, end_arc, zone, end_zone;
 };
 
 // 12 bytes per arc.
@@ -122,10 +124,10 @@ __device__ void part(const Tile* tiles, Arcs arcs, const u32* row_starts, u32 pa
 template <class Arcs>
 __device__ void best(const Tile* tiles, Arcs arcs, const u32* row_starts, const u32* choices, const double* rewards,
                      double discount, u32 pad, const double* partial, const double* values, double* next, u32* policy,
-                     i64* extremes) {
+                     i64* extremes, const u32* chosen, u32* zones, u32 round) {
     __shared__ double product[TILE_ARCS + TILE_ARCS / 16];
     __shared__ double row_value[TILE_ROWS];
-    Tile tile = tiles[blockIdx.x];
+    Tile tile = tiles[chosen ? chosen[blockIdx.x] : blockIdx.x];
     arcs.prepare();
     multiply(arcs, tile.arc, tile.end_arc, pad, values, product);
     __syncthreads();
@@ -147,11 +149,13 @@ __device__ void best(const Tile* tiles, Arcs arcs, const u32* row_starts, const 
             value = other > value ? other : value;
         }
         next[state] = value;
-        double change = value - values[state];
+        double old = values[state];
+        double change = value - old;
         least = change < least ? change : least;
         most = change > most ? change : most;
         changed += policy[state] != choice;
         policy[state] = choice;
+        if (__double_as_longlong(value) != __double_as_longlong(old)) zones[state / ZONE] = round;
     }
     report(least, most, changed, extremes);
 }
@@ -284,7 +288,7 @@ __device__ void long_rows(const u32* rows, Arcs arcs, const u32* row_starts, con
 // The best row of the states that fit no tile, one block per state. `firsts` are the places of their rows in `row_values`.
 extern "C" __global__ void __launch_bounds__(THREADS)
     long_best(const u32* states, const u32* firsts, const u32* choices, const double* row_values, const double* values,
-              double* next, u32* policy, i64* extremes) {
+              double* next, u32* policy, i64* extremes, u32* zones, u32 round) {
     __shared__ double bests[THREADS];
     __shared__ u32 places[THREADS];
     u32 state = states[blockIdx.x], from = firsts[blockIdx.x], to = firsts[blockIdx.x + 1];
@@ -321,6 +325,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (threadIdx.x == 0) {
             next[state] = bests[0];
             policy[state] = choice;
+            zones[state / ZONE] = round;
         }
         report(change, change, changed, extremes);
     }
@@ -339,6 +344,20 @@ __device__ void long_chain(const u32* states, Arcs arcs, const u32* row_starts, 
     __syncthreads();
     if (threadIdx.x == 0) next[state] = value;
     if (extremes && threadIdx.x < 32) report(change, change, 0, extremes);
+}
+
+// Lists the tiles that read a zone that the sweep before changed. A tile that reads none would compute the same bits again. The
+// order of the list depends on the schedule; no result depends on the order.
+extern "C" __global__ void choose(const Tile* tiles, u32 n_tiles, const u32* zones, u32 round, u32* chosen, u32* n_chosen) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n_tiles) return;
+    u32 end = tiles[i].end_zone;
+    for (u32 zone = tiles[i].zone; zone < end; zone++) {
+        if (zones[zone] + 1 >= round) {
+            chosen[atomicAdd(n_chosen, 1u)] = i;
+            return;
+        }
+    }
 }
 
 // Begins the next count of changes.
@@ -374,8 +393,9 @@ PART(part_coded, CODED, CODED_ARCS)
 #define BEST(NAME, KIND, ARCS)                                                                                      \
     TILED NAME(const Tile* tiles, KIND, const u32* row_starts, const u32* choices, const double* rewards,          \
                double discount, u32 pad, const double* partial, const double* values, double* next, u32* policy,   \
-               i64* extremes) {                                                                                     \
-        ARCS best(tiles, arcs, row_starts, choices, rewards, discount, pad, partial, values, next, policy, extremes); \
+               i64* extremes, const u32* chosen, u32* zones, u32 round) {                                           \
+        ARCS best(tiles, arcs, row_starts, choices, rewards, discount, pad, partial, values, next, policy, extremes, \
+                  chosen, zones, round);                                                                            \
     }
 BEST(best_wide, WIDE, WIDE_ARCS)
 BEST(best_coded, CODED, CODED_ARCS)

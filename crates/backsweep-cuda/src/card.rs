@@ -18,6 +18,7 @@ pub struct Card {
     wide: Kernels,
     coded: Kernels,
     long_best: CudaFunction,
+    choose: CudaFunction,
     forget: CudaFunction,
     move_values: CudaFunction,
 }
@@ -54,6 +55,7 @@ impl Card {
             wide: kernels("wide")?,
             coded: kernels("coded")?,
             long_best: device.function("long_best")?,
+            choose: device.function("choose")?,
             forget: device.function("forget")?,
             move_values: device.function("move_values")?,
             device,
@@ -90,6 +92,7 @@ impl Card {
 pub struct CardEngine<'a> {
     card: &'a Card,
     discount: f64,
+    threads: usize,
     n_states: usize,
     n_rows: usize,
     passes: usize,
@@ -107,6 +110,22 @@ pub struct CardEngine<'a> {
     long: Long,
     chain: Chain,
     extremes: CudaSlice<i64>,
+    active: Active,
+}
+
+/// Which tiles have something to do.
+struct Active {
+    /// Whether tiles know the zones that they read.
+    local: bool,
+    /// The last sweep that changed a value of each zone.
+    zones: CudaSlice<u32>,
+    /// The number of the next sweep over all rows.
+    round: u32,
+    /// Whether the values are those that the last sweep over all rows left.
+    unmoved: bool,
+    chosen: CudaSlice<u32>,
+    n_chosen: CudaSlice<u32>,
+    n_swept: u64,
 }
 
 /// Arcs in the card's memory.
@@ -210,6 +229,7 @@ impl<'a> CardEngine<'a> {
         Ok(Self {
             card,
             discount,
+            threads,
             n_states: n,
             n_rows,
             passes: layout.passes(),
@@ -227,6 +247,15 @@ impl<'a> CardEngine<'a> {
             long,
             chain,
             extremes: device.zeros(3 * SLOTS)?,
+            active: Active {
+                local: layout.local,
+                zones: device.zeros(layout.zones())?,
+                round: 1,
+                unmoved: false,
+                chosen: device.zeros(layout.tiles.last().map_or(0, Vec::len))?,
+                n_chosen: device.zeros(1)?,
+                n_swept: 0,
+            },
         })
     }
 
@@ -236,6 +265,16 @@ impl<'a> CardEngine<'a> {
     /// If the driver reports a problem.
     pub fn policy(&self) -> Result<Vec<u32>> {
         self.card.device.download(&self.policy, NO_CHOICE, self.n_states)
+    }
+
+    /// How many tiles were swept so far, in sweeps over all rows.
+    pub fn n_swept(&self) -> u64 {
+        self.active.n_swept
+    }
+
+    /// The tiles of a sweep that omits none.
+    pub fn n_tiles(&self) -> usize {
+        self.tile_counts[self.passes - 1]
     }
 
     /// Waits until all sweeps are done.
@@ -278,6 +317,31 @@ impl<'a> CardEngine<'a> {
         }
     }
 
+    /// The tiles to sweep, as their number and a list; no list stands for all tiles.
+    fn choose(&mut self) -> Result<(usize, Argument)> {
+        let last = self.passes - 1;
+        let all = self.tile_counts[last];
+        if !self.active.local || !self.active.unmoved {
+            return Ok((all, Argument::Pointer(0)));
+        }
+        let device = &self.card.device;
+        // What is not swept stays as it is.
+        device.copy(&self.values, &mut self.next)?;
+        device.clear(&mut self.active.n_chosen)?;
+        let chosen = self.pointer(&self.active.chosen);
+        let arguments = [
+            self.pointer(&self.tiles[last]),
+            Argument::Count(all as u32),
+            self.pointer(&self.active.zones),
+            Argument::Count(self.active.round),
+            chosen,
+            self.pointer(&self.active.n_chosen),
+        ];
+        device.launch(&self.card.choose, all.div_ceil(256), 256, &arguments)?;
+        let n_chosen = device.download(&self.active.n_chosen, 0, 1)?[0];
+        Ok((n_chosen as usize, chosen))
+    }
+
     fn forget(&self) -> Result<()> {
         let extremes = self.pointer(&self.extremes);
         self.card.device.launch(&self.card.forget, 1, 3 * SLOTS as u32, &[extremes])
@@ -295,8 +359,18 @@ impl<'a> CardEngine<'a> {
 }
 
 impl Engine for CardEngine<'_> {
+    fn begin(&mut self, values: &[f64]) -> Result<()> {
+        if values.len() != self.n_states {
+            return Err(Error::Model("expected one value per state"));
+        }
+        self.active.unmoved = false;
+        self.values = self.card.device.upload(values, self.threads)?;
+        Ok(())
+    }
+
     fn sweep(&mut self) -> Result<Change> {
         use Argument::{Count, Number, Pointer};
+        let (n_tiles, chosen) = self.choose()?;
         self.forget()?;
         let (kernels, last) = (self.kernels(), self.passes - 1);
         let arcs = &self.arc_arguments(&self.arcs)[..];
@@ -316,14 +390,17 @@ impl Engine for CardEngine<'_> {
         let (starts, choices) = (self.starts_of(last), self.pointer(&self.choices));
         let (rewards, discount) = (self.pointer(&self.rewards), Number(self.discount));
         let results = [self.pointer(&self.next), self.pointer(&self.policy), self.pointer(&self.extremes)];
+        let zones = [self.pointer(&self.active.zones), Count(self.active.round)];
         self.launch(
             &kernels.best,
-            self.tile_counts[last],
+            n_tiles,
             &[
                 &[self.pointer(&self.tiles[last])],
                 arcs,
                 &[starts, choices, rewards, discount, Count(self.pad), partial, values],
                 &results,
+                &[chosen],
+                &zones,
             ],
         )?;
         let row_values = self.pointer(&self.long.row_values);
@@ -344,9 +421,17 @@ impl Engine for CardEngine<'_> {
                     values,
                 ],
                 &results,
+                &zones,
             ],
         )?;
-        let change = self.change()?;
+        let mut change = self.change()?;
+        if n_tiles < self.tile_counts[last] {
+            // What was not swept did not change.
+            (change.least, change.most) = (change.least.min(0.0), change.most.max(0.0));
+        }
+        self.active.round += 1;
+        self.active.n_swept += n_tiles as u64;
+        self.active.unmoved = true;
         std::mem::swap(&mut self.values, &mut self.next);
         Ok(change)
     }
@@ -402,11 +487,13 @@ impl Engine for CardEngine<'_> {
             ],
         )?;
         let change = if report { Some(self.change()?) } else { None };
+        self.active.unmoved = false;
         std::mem::swap(&mut self.values, &mut self.next);
         Ok(change)
     }
 
     fn shift(&mut self, by: f64) -> Result<()> {
+        self.active.unmoved = false;
         let arguments =
             [self.pointer(&self.values), Argument::Count(self.n_states as u32), Argument::Number(by)];
         self.card.device.launch(&self.card.move_values, self.n_states.div_ceil(256), 256, &arguments)

@@ -83,6 +83,8 @@ impl Device {
 
     /// The free bytes of its memory.
     pub fn free_memory(&self) -> Result<usize> {
+        // What was freed before counts only then.
+        self.stream.synchronize()?;
         Ok(self.context.mem_get_info()?.0)
     }
 
@@ -137,6 +139,11 @@ impl Device {
     /// Copies within the card's memory.
     pub fn copy(&self, from: &CudaSlice<f64>, to: &mut CudaSlice<f64>) -> Result<()> {
         Ok(self.stream.memcpy_dtod(from, to)?)
+    }
+
+    /// Sets all of it to zero.
+    pub fn clear(&self, slice: &mut CudaSlice<u32>) -> Result<()> {
+        Ok(self.stream.memset_zeros(slice)?)
     }
 
     /// Waits for all work.

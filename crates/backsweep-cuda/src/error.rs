@@ -30,6 +30,10 @@ pub enum Error {
     },
     /// The numbers of a model do not fit the kernels, or one is not finite.
     Model(&'static str),
+    /// The question has no discount.
+    NoDiscount,
+    /// The processor's part refused the question.
+    Solve(backsweep_solve::Error),
     /// Any other problem that the driver reports.
     Driver(String),
 }
@@ -62,6 +66,8 @@ impl fmt::Display for Error {
                 gigabytes(needed),
                 gigabytes(free)
             ),
+            Self::NoDiscount => f.write_str("the card computes discounted rewards only"),
+            Self::Solve(error) => error.fmt(f),
             Self::Model(problem) => f.write_str(problem),
             Self::Driver(problem) => write!(f, "the NVIDIA driver reports: {problem}"),
         }
@@ -69,3 +75,9 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<backsweep_solve::Error> for Error {
+    fn from(error: backsweep_solve::Error) -> Self {
+        Self::Solve(error)
+    }
+}

@@ -101,6 +101,11 @@ fn note(change: &mut Change, by: f64) {
 const NOTHING: Change = Change { least: f64::INFINITY, most: f64::NEG_INFINITY, changed: 0 };
 
 impl Engine for HostEngine<'_> {
+    fn begin(&mut self, values: &[f64]) -> Result<()> {
+        self.values.copy_from_slice(values);
+        Ok(())
+    }
+
     fn sweep(&mut self) -> Result<Change> {
         let layout = self.layout;
         let last = layout.passes() - 1;

@@ -18,6 +18,11 @@ pub struct Change {
 
 /// What sweeps: the card, or the processor in its place.
 pub trait Engine {
+    /// Takes these values instead of its own.
+    ///
+    /// # Errors
+    /// If the driver reports a problem.
+    fn begin(&mut self, values: &[f64]) -> Result<()>;
     /// Sweeps over all rows; the best ones are the policy.
     ///
     /// # Errors
@@ -53,6 +58,8 @@ pub struct Goal<'a> {
     pub has_terminal: bool,
     /// The number of states.
     pub n_states: usize,
+    /// Values to begin with, for models whose arcs lead to states nearby; otherwise values begin at 0.
+    pub start: Option<Vec<f64>>,
     /// The width of interval to reach.
     pub width: f64,
     /// `true` ends the work.
@@ -73,8 +80,17 @@ pub struct Work {
 /// Sweeps over the policy's rows between two looks at what they change.
 const UNSEEN: usize = 5;
 
+/// The most sweeps over the policy's rows in a row.
+const MOST_POLICY_SWEEPS: usize = 160;
+
+/// Policies are followed once fewer than one state in so many changes its choice per sweep.
+const SETTLED: u64 = 1000;
+
+/// Sweeps over all rows after which sweeps over the policy's rows that did not help are tried again.
+const RETRY: u32 = 30;
+
 /// Sweeps over all rows without a narrower interval, after which rounding is all that is left.
-const PATIENCE: u32 = 20;
+const PATIENCE: u32 = 100;
 
 impl Goal<'_> {
     /// Where the true values lie after a sweep, relative to the values: between `.0` and `.1`.
@@ -104,9 +120,14 @@ impl Goal<'_> {
 pub fn iterate(engine: &mut dyn Engine, goal: &Goal) -> Result<Work> {
     // Moving all values alike pays only if all rows pass on about the same part of it.
     let (least, most) = goal.factors;
-    let shiftable = !goal.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
+    let local = goal.start.is_some();
+    let shiftable = !local && !goal.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
     let mut work = Work::default();
     let (mut best, mut idle) = (f64::INFINITY, 0);
+    let mut following = Following { next: UNSEEN, done: 0, before: f64::INFINITY, plain: 0 };
+    if let Some(start) = &goal.start {
+        engine.begin(start)?;
+    }
     loop {
         let change = engine.sweep()?;
         work.sweeps += 1;
@@ -121,36 +142,57 @@ pub fn iterate(engine: &mut dyn Engine, goal: &Goal) -> Result<Work> {
         if width <= goal.width || still || idle > PATIENCE || (goal.stop)() {
             return Ok(work);
         }
-        if change.changed > 0 || work.gathered == 0 {
-            engine.gather()?;
-            work.gathered += 1;
+        following.learn(width, most);
+        following.done = 0;
+        if !local && following.next > 0 && change.changed * SETTLED <= goal.n_states as u64 {
+            if change.changed > 0 || work.gathered == 0 {
+                engine.gather()?;
+                work.gathered += 1;
+            }
+            let enough = if change.changed == 0 { 0.5 * goal.width } else { 0.1 * width };
+            following.done = follow_policy(engine, goal, enough, following.next)?;
+            work.policy_sweeps += following.done as u64;
         }
-        // A policy that still changes is not worth exact values; one that hardly does is worth many cheap sweeps.
-        let (enough, rounds) = match change.changed {
-            0 => (0.5 * goal.width, 100),
-            n if n * 100 <= goal.n_states as u64 => (0.1 * width, 10),
-            _ => (0.1 * width, 2),
-        };
-        follow_policy(engine, goal, enough, rounds, &mut work)?;
     }
 }
 
-/// Sweeps over the policy's rows until `enough` is left, at most `rounds` times [`UNSEEN`].
-fn follow_policy(
-    engine: &mut dyn Engine,
-    goal: &Goal,
-    enough: f64,
-    rounds: u32,
-    work: &mut Work,
-) -> Result<()> {
-    for _ in 0..rounds {
-        for i in 1..=UNSEEN {
-            let change = engine.policy_sweep(i == UNSEEN)?;
-            work.policy_sweeps += 1;
-            if change.is_some_and(|change| goal.left(change) <= enough) || (i == UNSEEN && (goal.stop)()) {
-                return Ok(());
+/// How many sweeps over the policy's rows follow a sweep over all rows. Where a policy is found from the goal outward, they keep
+/// the values of states that it has not reached yet, and are wasted; where it is known, they cost a part of a full sweep.
+struct Following {
+    next: usize,
+    done: usize,
+    before: f64,
+    /// Sweeps over all rows since the last try.
+    plain: u32,
+}
+
+impl Following {
+    /// Takes the width after a sweep over all rows into account.
+    fn learn(&mut self, width: f64, factor: f64) {
+        if self.done == 0 {
+            self.plain += 1;
+            if self.next == 0 && self.plain >= RETRY {
+                (self.next, self.plain) = (UNSEEN, 0);
             }
+        } else {
+            // Each sweep narrows the interval by the discount at least, if it does not stand still for others.
+            let expected = self.before * factor.powi(self.done as i32 + 1).powf(0.7);
+            self.next =
+                if width <= expected { (2 * self.next).min(MOST_POLICY_SWEEPS) } else { self.next / 2 };
+            self.plain = 0;
+        }
+        self.before = width;
+    }
+}
+
+/// Sweeps over the policy's rows until `enough` is left, at most so many times; returns how many times.
+fn follow_policy(engine: &mut dyn Engine, goal: &Goal, enough: f64, most: usize) -> Result<usize> {
+    for i in 1..=most {
+        let report = i % UNSEEN == 0;
+        let change = engine.policy_sweep(report)?;
+        if change.is_some_and(|change| goal.left(change) <= enough) || (report && (goal.stop)()) {
+            return Ok(i);
         }
     }
-    Ok(())
+    Ok(most)
 }

@@ -18,6 +18,9 @@ pub const LONG_ROW: usize = 256;
 /// Tiles end at multiples of this many states, so that threads can lay out the parts in between.
 const STATES_PER_PART: usize = 1 << 16;
 
+/// The states of a zone.
+const ZONE: u32 = 4096;
+
 /// Values of 32 MB stay in the second-level cache of a large card while a pass reads them in any order.
 const CACHED_VALUES: usize = 4 << 20;
 
@@ -37,8 +40,10 @@ pub struct Tile {
     pub arc: u32,
     /// After the last arc.
     pub end_arc: u32,
-    /// Fills 32 bytes.
-    pub spare: [u32; 2],
+    /// The first zone that its arcs lead to, if the layout is local.
+    pub zone: u32,
+    /// After the last of them.
+    pub end_zone: u32,
 }
 
 /// How to lay a model out; by default the model decides.
@@ -48,6 +53,8 @@ pub struct LayoutOptions {
     pub passes: Option<usize>,
     /// Whether probabilities may be stored as codes.
     pub uncoded: bool,
+    /// Whether to note what each tile reads.
+    pub local: Option<bool>,
     /// The threads to use; the layout does not depend on it.
     pub threads: usize,
 }
@@ -78,6 +85,8 @@ pub struct Layout<'a> {
     pub long_chain: Vec<u32>,
     /// The size of that space, in arcs.
     pub chain_space: usize,
+    /// Whether tiles know the zones that they read, so that a sweep can omit those whose zones did not change.
+    pub local: bool,
     /// Product `i` of a tile is kept at `i + (i >> pad)`, so that threads that add rows of even length use different banks.
     pub pad: u32,
     /// The smallest and the largest sum of a row.
@@ -100,6 +109,7 @@ impl<'a> Layout<'a> {
             let parted = pack::by_columns(mdp, passes, threads);
             (Cow::from(parted.row_starts), Cow::from(parted.targets), Cow::from(parted.probabilities))
         };
+        let local = passes == 1 && options.local.unwrap_or_else(|| is_local(mdp));
         let codes = codes.map(|table| Codes::new(&table, &probabilities, threads));
 
         let n_rows = mdp.n_choices();
@@ -110,10 +120,15 @@ impl<'a> Layout<'a> {
             });
             let before = before.collect::<Vec<_>>();
             let last = &row_starts[(passes - 1) * (n_rows + 1)..];
-            (before, state_tiles(states.clone(), choices, starts, last), chain_tiles(states, choices, starts))
+            let mut best = state_tiles(states.clone(), choices, starts, last);
+            if local {
+                best.tiles.iter_mut().for_each(|tile| note_zones(tile, &targets));
+            }
+            (before, best, chain_tiles(states, choices, starts))
         });
         let mut layout = Self {
             choices,
+            local,
             pad: padding(mdp),
             row_starts,
             targets,
@@ -178,6 +193,11 @@ impl<'a> Layout<'a> {
             Some(codes) => codes.table[codes.of_arcs[arc] as usize],
             None => self.probabilities[arc],
         }
+    }
+
+    /// The number of zones.
+    pub fn zones(&self) -> usize {
+        self.n_states() / ZONE as usize + 1
     }
 
     /// The bytes that an arc takes on the card.
@@ -282,6 +302,20 @@ fn chain_tiles(states: Range<usize>, choices: &[u32], starts: &[u32]) -> Tiled {
     tiled
 }
 
+/// Notes the range of zones that a tile's arcs lead to.
+fn note_zones(tile: &mut Tile, targets: &[u32]) {
+    let targets = &targets[tile.arc as usize..tile.end_arc as usize];
+    let (least, most) = targets.iter().fold((u32::MAX, 0), |(least, most), &t| (least.min(t), most.max(t)));
+    if least <= most {
+        (tile.zone, tile.end_zone) = (least / ZONE, most / ZONE + 1);
+    }
+}
+
+/// Whether arcs lead to states with numbers nearby, and there are enough zones to tell them apart.
+fn is_local(mdp: &Mdp) -> bool {
+    mdp.n_states() >= 64 * ZONE as usize && mean_distance(mdp) < mdp.n_states() as u64 / 64
+}
+
 /// Shared memory has 16 banks of 8 bytes. Rows of odd length spread over them by themselves; others need a gap every 16 products.
 fn padding(mdp: &Mdp) -> u32 {
     let n = mdp.n_choices();
@@ -300,6 +334,12 @@ fn passes_for(mdp: &Mdp) -> usize {
     if passes == 1 || 20 * (passes - 1) * mdp.n_choices() > 40 * mdp.n_arcs() {
         return 1;
     }
+    if mean_distance(mdp) < CACHED_VALUES as u64 / 4 { 1 } else { passes }
+}
+
+/// The mean distance between the numbers of a state and its successors, of about a thousand states.
+fn mean_distance(mdp: &Mdp) -> u64 {
+    let n = mdp.n_states();
     let (mut distance, mut n_arcs) = (0_u64, 0_u64);
     for state in (0..n).step_by((n / 1000).max(1)) {
         for choice in mdp.choices_of(state) {
@@ -309,5 +349,5 @@ fn passes_for(mdp: &Mdp) -> usize {
             }
         }
     }
-    if distance / n_arcs.max(1) < CACHED_VALUES as u64 / 4 { 1 } else { passes }
+    distance / n_arcs.max(1)
 }

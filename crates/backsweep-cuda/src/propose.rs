@@ -3,6 +3,7 @@
 use crate::card::{Card, CardEngine};
 use crate::iterate::{Engine, Goal, Work, iterate};
 use crate::layout::{Layout, LayoutOptions};
+use crate::parallel::fill;
 use crate::{Error, Result};
 use backsweep_mdp::{Direction, Mdp};
 use std::borrow::Cow;
@@ -67,17 +68,22 @@ impl<'a> Prepared<'a> {
             return Err(Error::Model("expected one reward per choice, and a discount from 0 to below 1"));
         }
         let layout = Layout::new(task.mdp, &LayoutOptions { threads: task.threads, ..*options });
+        let rewards = match task.direction {
+            Direction::Maximize => Cow::from(task.rewards),
+            Direction::Minimize => task.rewards.iter().map(|reward| -reward).collect(),
+        };
+        let factors = (task.discount * layout.mass.start, task.discount * layout.mass.end);
+        if factors.1 >= 1.0 {
+            return Err(Error::Model("the discount times the largest sum of probabilities is not below 1"));
+        }
         let goal = Goal {
-            factors: (task.discount * layout.mass.start, task.discount * layout.mass.end),
+            factors,
+            start: layout.local.then(|| from_below(task, &rewards, factors.1)),
             has_terminal: layout.has_terminal,
             n_states: layout.n_states(),
             // Less than the processor accepts, so that its own sweep is the last one.
             width: 0.95 * 2.0 * task.tolerance,
             stop: task.stop,
-        };
-        let rewards = match task.direction {
-            Direction::Maximize => Cow::from(task.rewards),
-            Direction::Minimize => task.rewards.iter().map(|reward| -reward).collect(),
         };
         Ok(Self { layout, rewards, goal })
     }
@@ -94,4 +100,24 @@ impl<'a> Prepared<'a> {
         }
         Ok(Proposal { values, work })
     }
+}
+
+/// Values to begin with where arcs lead to states nearby. A lower bound stays as it is where nothing has arrived yet, states that
+/// stay where they are have their values at once, and an engine omits what stays as it is.
+fn from_below(task: &Task, rewards: &[f64], factor: f64) -> Vec<f64> {
+    let least = rewards.iter().fold(0.0_f64, |least, &reward| least.min(reward)) / (1.0 - factor);
+    let mut values = vec![least; task.mdp.n_states()];
+    fill(&mut values, 1 << 16, task.threads, |first, values| {
+        for (i, value) in values.iter_mut().enumerate() {
+            let state = first + i;
+            let choices = task.mdp.choices_of(state);
+            let stays = |choice: usize| task.mdp.row(choice).0.iter().all(|&target| target as usize == state);
+            if choices.clone().all(stays) {
+                let kept = |choice: usize| task.discount * task.mdp.row(choice).1.iter().sum::<f64>();
+                let own = choices.map(|choice| rewards[choice] / (1.0 - kept(choice)));
+                *value = own.reduce(f64::max).unwrap_or(0.0);
+            }
+        }
+    });
+    values
 }

@@ -47,30 +47,25 @@ pub fn solve_for_repair(
 /// Answers a question with a discount by sweeps from these values, instead of choosing a method: the values come from another
 /// program or machine, and the intervals are proven here.
 ///
-/// Values close to the true ones need one sweep. Others cost time, never correctness.
+/// Values close to the true ones need one sweep. Others cost time, never correctness. Also returns what
+/// [`Repair::resume`](crate::Repair::resume) needs after a change.
 ///
 /// # Errors
 /// As [`solve`], and if the question has no discount, or the values do not fit the model or are not finite.
-pub fn solve_from(mdp: &Mdp, question: &Question, start: &Start, limits: &Limits) -> Result<Solution> {
-    Ok(solve_from_for_repair(mdp, question, start, limits)?.0)
-}
-
-/// As [`solve_from`], and also returns what [`Repair::resume`](crate::Repair::resume) needs after a change.
-pub(crate) fn solve_from_for_repair(
+pub fn solve_from(
     mdp: &Mdp,
     question: &Question,
     start: &Start,
     limits: &Limits,
-) -> Result<(Solution, Option<Start>)> {
-    let sign = question.direction.sign();
+) -> Result<(Solution, Start)> {
     let mut start = start.clone();
     start.check(mdp.n_states())?;
     in_rounds(
         limits,
         |limits| {
-            let solved = solve_absolutely(mdp, question, &Begin::Values(&start), limits)?;
-            start.values = (0..mdp.n_states()).map(|state| sign * solved.0.value(state)).collect();
-            Ok(solved)
+            let (solution, end) = solve_absolutely(mdp, question, &Begin::Values(&start), limits)?;
+            start = end.ok_or(Error::StartWithoutDiscount)?;
+            Ok((solution, start.clone()))
         },
         |(solution, _)| solution,
     )

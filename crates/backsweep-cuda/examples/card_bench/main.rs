@@ -16,15 +16,16 @@ use std::time::{Duration, Instant};
 type Outcome = Result<(), Box<dyn Error>>;
 
 /// Every case with the most seconds that it may take.
-const CASES: [(&str, u64, fn(&Card) -> Outcome); 9] = [
+const CASES: [(&str, u64, fn(&Card) -> Outcome); 10] = [
+    ("tiny", 60, tiny),
     ("bits", 60, bits),
-    ("rows", 60, long_rows),
-    ("sizes", 120, sizes),
     ("grid", 120, grid),
     ("solve-grid", 120, solve_grid),
     ("solve-maze", 90, solve_maze),
     ("garnet", 150, garnet),
     ("solve-garnet", 120, solve_garnet),
+    ("sizes", 120, sizes),
+    ("rows", 60, long_rows),
     ("grid3", 150, three_billion),
 ];
 
@@ -85,7 +86,7 @@ fn run(name: &str) {
     }
 }
 
-pub fn threads() -> usize {
+fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
@@ -108,25 +109,50 @@ fn task<'a>(mdp: &'a Mdp, discount: f64, tolerance: f64) -> Task<'a> {
 
 /// Sweeps, gathers and policy sweeps of the card against those of the processor, bit for bit.
 fn bits(card: &Card) -> Outcome {
-    let models = [
-        ("grid", models::grid(60)),
-        ("maze", models::maze(90)),
-        ("garnet", models::garnet(20_000, 3, 7)),
-        ("uneven", uneven(400, 30, 40)),
-        ("long rows", uneven(60, 3, 3000)),
-        ("many choices", uneven(20, 3000, 3)),
-    ];
+    omitting(card, 700, 0.95)?;
+    same_bits(
+        card,
+        [
+            ("grid", models::grid(60)),
+            ("maze", models::maze(90)),
+            ("garnet", models::garnet(20_000, 3, 7)),
+            ("uneven", uneven(400, 30, 40)),
+            ("long rows", uneven(60, 3, 3000)),
+            ("many choices", uneven(20, 3000, 3)),
+        ],
+    )
+}
+
+/// The same with models of a few blocks.
+fn tiny(card: &Card) -> Outcome {
+    omitting(card, 150, 0.7)?;
+    same_bits(
+        card,
+        [
+            ("maze", models::maze(20)),
+            ("many choices", uneven(3, 1500, 3)),
+            ("uneven", uneven(60, 6, 20)),
+            ("long rows", uneven(6, 3, 1500)),
+            ("grid", models::grid(12)),
+            ("garnet", models::garnet(300, 3, 7)),
+        ],
+    )
+}
+
+fn same_bits(card: &Card, models: [(&str, Mdp); 6]) -> Outcome {
     let mut compared = 0;
     for (name, mdp) in &models {
         for passes in [1, 2, 5] {
             for uncoded in [false, true] {
-                let options = LayoutOptions { passes: Some(passes), uncoded, ..LayoutOptions::default() };
+                let local = Some(!uncoded);
+                let options = LayoutOptions { passes: Some(passes), uncoded, local, threads: 1 };
                 let prepared = Prepared::new(&task(mdp, 0.9, 1e-6), &options)?;
                 let what = format!("{name}, {passes} passes, uncoded {uncoded}");
                 compare(card, &prepared, &what)?;
                 compared += 1;
             }
         }
+        println!("  {name}: the same bits");
     }
     println!("bits: {compared} layouts give the same bits on the card and on the processor");
     // And the answers of whole solves.
@@ -175,6 +201,34 @@ fn compare(card: &Card, prepared: &Prepared, what: &str) -> Outcome {
         host.shift(0.125)?;
         engine.shift(0.125)?;
     }
+    // Without anything between them, sweeps of a local layout omit what did not change.
+    for round in 0..4 {
+        if host.sweep()? != engine.sweep()? || !same(&host.values()?, &engine.values()?) {
+            return Err(format!("{what}: sweep {round} of those in a row differs").into());
+        }
+    }
+    Ok(())
+}
+
+/// A whole solve that omits tiles against one that omits none.
+fn omitting(card: &Card, side: usize, discount: f64) -> Outcome {
+    let mdp = models::maze(side);
+    let options = LayoutOptions { local: Some(true), ..LayoutOptions::default() };
+    let prepared = Prepared::new(&task(&mdp, discount, 1e-4), &options)?;
+    let mut host = HostEngine::new(&prepared.layout, &prepared.rewards, discount);
+    let mut engine = CardEngine::new(card, &prepared.layout, &prepared.rewards, discount, 1)?;
+    let (expected, found) = (prepared.run(&mut host)?, prepared.run(&mut engine)?);
+    if expected.work != found.work || !same(&expected.values, &found.values) {
+        return Err(format!("maze {side}: omitting tiles changes values").into());
+    }
+    println!(
+        "  maze {side}: omitting tiles changes no bit; {:?}, {} tiles of {}",
+        found.work,
+        engine.n_swept(),
+        engine.n_tiles()
+    );
+    let (_, sweeps) = prove(&mdp, discount, 1e-4, found)?;
+    println!("  {sweeps} sweep(s) of the processor");
     Ok(())
 }
 
@@ -188,7 +242,7 @@ fn prove(
     let question = Objective::Discounted { reward: None, discount }.maximize();
     let limits = Limits { tolerance, threads: threads(), ..Limits::default() };
     let work = format!("{:?}", proposal.work);
-    let proven = solve_from(mdp, &question, &Start { values: proposal.values }, &limits)?;
+    let (proven, _) = solve_from(mdp, &question, &Start { values: proposal.values }, &limits)?;
     let alone = solve(mdp, &question, None, &limits)?;
     let apart = |s: &usize| proven.lower[*s] > alone.upper[*s] || proven.upper[*s] < alone.lower[*s];
     match (0..mdp.n_states()).find(apart) {
@@ -319,8 +373,9 @@ fn against_core(card: &Card, mdp: &Mdp, name: &str, layouts: &[LayoutOptions], t
     Ok(())
 }
 
-const PLAIN: LayoutOptions = LayoutOptions { passes: Some(1), uncoded: true, threads: 0 };
-const CODED: LayoutOptions = LayoutOptions { passes: Some(1), uncoded: false, threads: 0 };
+const PLAIN: LayoutOptions = LayoutOptions { passes: Some(1), uncoded: true, local: Some(false), threads: 0 };
+const CODED: LayoutOptions =
+    LayoutOptions { passes: Some(1), uncoded: false, local: Some(false), threads: 0 };
 
 fn copy_speed(card: &Card) -> Outcome {
     let (n, times) = (1 << 30, 5);
@@ -400,13 +455,19 @@ fn whole(card: &Card, mdp: &Mdp, name: &str, discount: f64, tolerance: f64) -> O
     let upload = || CardEngine::new(card, &prepared.layout, &prepared.rewards, discount, threads());
     let mut engine = timed("uploaded", upload)?;
     let proposal = timed("swept on the card, values copied back", || prepared.run(&mut engine))?;
+    println!(
+        "  {:?}, {} B per arc; {:.1} sweeps' worth of tiles, local {}",
+        proposal.work,
+        prepared.layout.bytes_per_arc(),
+        engine.n_swept() as f64 / engine.n_tiles() as f64,
+        prepared.layout.local
+    );
     drop(engine);
-    println!("  {:?}, {} B per arc", proposal.work, prepared.layout.bytes_per_arc());
     drop(prepared);
     let question = Objective::Discounted { reward: None, discount }.maximize();
     let limits = Limits { tolerance, threads: threads(), ..Limits::default() };
     let start = Start { values: proposal.values };
-    let proven = timed("proven by the processor", || solve_from(mdp, &question, &start, &limits))?;
+    let (proven, _) = timed("proven by the processor", || solve_from(mdp, &question, &start, &limits))?;
     let widest = proven.lower.iter().zip(&proven.upper).map(|(l, u)| u - l).fold(0.0, f64::max);
     println!(
         "{name}: whole solve {:.2} s, discount {discount}, tolerance {tolerance:e}: converged {}, intervals at most {widest:.2e} wide, \

@@ -21,7 +21,8 @@ fn every_layout(mut check: impl FnMut(&Model, &Layout, &str)) {
         let model = random_model(i as u64, shape);
         for passes in [1, 2, 5] {
             for uncoded in [false, true] {
-                let options = LayoutOptions { passes: Some(passes), uncoded, threads: 3 };
+                let options =
+                    LayoutOptions { passes: Some(passes), uncoded, local: Some(uncoded), threads: 3 };
                 let layout = Layout::new(&model.mdp, &options);
                 check(&model, &layout, &format!("shape {i}, {passes} passes, uncoded {uncoded}"));
             }
@@ -147,7 +148,9 @@ fn policy_sweeps_are_sweeps_over_the_chosen_rows() {
 fn layouts_do_not_depend_on_threads() {
     // Three parts of 2^16 states.
     let model = random_model(7, Shape { n_states: 150_000, most_arcs: 3, ..SHORT });
-    let of = |threads| Layout::new(&model.mdp, &LayoutOptions { passes: Some(3), uncoded: false, threads });
+    let of = |threads| {
+        Layout::new(&model.mdp, &LayoutOptions { passes: Some(3), uncoded: false, local: None, threads })
+    };
     let (one, four) = (of(1), of(4));
     assert!(one.row_starts == four.row_starts && one.targets == four.targets && one.tiles == four.tiles);
     assert!(one.chain_tiles == four.chain_tiles && one.probabilities == four.probabilities);

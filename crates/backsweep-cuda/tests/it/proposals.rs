@@ -33,7 +33,7 @@ fn one_sweep_of_the_processor_proves_a_proposal() {
         mdp.rewards.push(Rewards { choices: model.rewards, ..Rewards::default() });
         let question = Question { objective: Objective::Discounted { reward: None, discount }, direction };
         let limits = Limits { tolerance: 1e-6, ..Limits::default() };
-        let proven = solve_from(&mdp, &question, &start, &limits).unwrap();
+        let (proven, _) = solve_from(&mdp, &question, &start, &limits).unwrap();
         assert!(proven.converged && proven.iterations == 1, "seed {seed}: {} sweeps", proven.iterations);
         let other = solve(&mdp, &question, None, &limits).unwrap();
         for state in 0..mdp.n_states() {
@@ -53,7 +53,7 @@ fn a_wrong_proposal_changes_no_answer() {
     let right = solve(&mdp, &question, None, &limits).unwrap();
     for wrong in [0.0, 1e3, -1e12, 1e149] {
         let values = (0..mdp.n_states()).map(|state| if state % 2 == 0 { wrong } else { -wrong }).collect();
-        let solution = solve_from(&mdp, &question, &Start { values }, &limits).unwrap();
+        let (solution, _) = solve_from(&mdp, &question, &Start { values }, &limits).unwrap();
         assert!(solution.converged, "{wrong}");
         for state in 0..mdp.n_states() {
             assert!((solution.value(state) - right.value(state)).abs() <= 2e-8, "{wrong}, state {state}");

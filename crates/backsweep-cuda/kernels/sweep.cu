@@ -2,8 +2,8 @@
 //
 // A block of threads takes a tile: whole states whose arcs fit shared memory. All threads multiply, four loads in flight each;
 // then one thread per row adds its products in their order, and one thread per state takes the best row. No sum depends on the
-// schedule, so every run gives the same bits. Rows that are too long for this get a block each: thread i adds the
-// products i, i + 256, ... in order, and a fixed tree adds the 256 sums.
+// schedule, so every run gives the same bits. Rows of states that fit no tile get a warp or a block each: 256 sums of every 256th
+// product, in order, which a fixed tree adds.
 //
 // A model whose values do not fit the second-level cache is read in passes, one per block of columns; `partial` holds the sums
 // of the passes before. Compiled without contraction (--fmad=false): a product is rounded before it is added.
@@ -17,11 +17,13 @@ typedef long long i64;
 #define THREADS 256
 #define TILE_ARCS 2048
 #define TILE_ROWS 1024
+// Longer rows of states that fit no tile get a block each; see `src/card.rs`.
+#define WARP_ROW 512
 #define NO_CHOICE 0xffffffffu
 // States of a zone: what a tile reads is noted as a range of zones.
 #define ZONE 4096
 // Changes are kept in this many places, so that blocks seldom wait for each other.
-#define SLOTS 64
+#define SLOTS 1024
 
 struct __align__(16) Tile {
     u32 row, end_row, state, end_state, arc, end_arc, zone, end_zone;
@@ -31,7 +33,9 @@ struct __align__(16) Tile {
 struct Wide {
     const u32* targets;
     const double* probabilities;
-    __device__ double probability(u32 arc) const { return __ldcs(probabilities + arc); }
+    typedef double Item;
+    __device__ double item(u32 arc) const { return __ldcs(probabilities + arc); }
+    __device__ double of(double item) const { return item; }
     __device__ void prepare() const {}
 };
 
@@ -41,7 +45,9 @@ struct Coded {
     const u8* codes;
     const double* table;
     double* shared;
-    __device__ double probability(u32 arc) const { return shared[__ldcs(codes + arc)]; }
+    typedef u8 Item;
+    __device__ u8 item(u32 arc) const { return __ldcs(codes + arc); }
+    __device__ double of(u8 item) const { return shared[item]; }
     __device__ void prepare() const {
         shared[threadIdx.x] = table[threadIdx.x];
         __syncthreads();
@@ -56,20 +62,20 @@ __device__ __forceinline__ void multiply(const Arcs& arcs, u32 first, u32 end, u
                                          double* product) {
     for (u32 base = first + threadIdx.x; base < end; base += 4 * THREADS) {
         u32 target[4];
-        double p[4];
+        typename Arcs::Item item[4];
         double v[4];
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             u32 arc = base + k * THREADS;
             target[k] = arc < end ? __ldcs(arcs.targets + arc) : 0;
-            p[k] = arc < end ? arcs.probability(arc) : 0.0;
+            item[k] = arc < end ? arcs.item(arc) : (typename Arcs::Item)0;
         }
 #pragma unroll
         for (int k = 0; k < 4; k++) v[k] = __ldg(values + target[k]);
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             u32 arc = base + k * THREADS;
-            if (arc < end) product[place(arc - first, pad)] = p[k] * v[k];
+            if (arc < end) product[place(arc - first, pad)] = arcs.of(item[k]) * v[k];
         }
     }
 }
@@ -88,6 +94,8 @@ __device__ __forceinline__ i64 ordered(double x) {
 // Joins the threads' changes: places [0, SLOTS) hold the smallest, [SLOTS, 2 SLOTS) the largest, [2 SLOTS, 3 SLOTS) the number of
 // states with another choice. The smallest, the largest and a count do not depend on the order of joining.
 __device__ __forceinline__ void report(double least, double most, u32 changed, i64* extremes) {
+    // A warp without states has nothing to say.
+    if (!__any_sync(0xffffffffu, least <= most)) return;
     i64 low = ordered(least), high = ordered(most);
     for (int step = 16; step > 0; step >>= 1) {
         i64 other_low = __shfl_xor_sync(0xffffffffu, low, step);
@@ -106,7 +114,7 @@ __device__ __forceinline__ void report(double least, double most, u32 changed, i
 
 // One pass before the last: adds its part of every row to `partial`.
 template <class Arcs>
-__device__ void part(const Tile* tiles, Arcs arcs, const u32* row_starts, u32 pad, const double* values, double* partial,
+__device__ void part(const Tile* tiles, const Arcs& arcs, const u32* row_starts, u32 pad, const double* values, double* partial,
                      u32 is_first) {
     __shared__ double product[TILE_ARCS + TILE_ARCS / 16];
     Tile tile = tiles[blockIdx.x];
@@ -120,42 +128,49 @@ __device__ void part(const Tile* tiles, Arcs arcs, const u32* row_starts, u32 pa
     }
 }
 
-// The last pass, or the only one: the best row of every state.
+// The last pass, or the only one: the best row of every state. A block takes every gridDim.x-th tile.
 template <class Arcs>
-__device__ void best(const Tile* tiles, Arcs arcs, const u32* row_starts, const u32* choices, const double* rewards,
-                     double discount, u32 pad, const double* partial, const double* values, double* next, u32* policy,
-                     i64* extremes, const u32* chosen, u32* zones, u32 round) {
+__device__ void best(const Tile* tiles, u32 n_tiles, const Arcs& arcs, const u32* row_starts, const u32* choices,
+                     const double* rewards, double discount, u32 pad, const double* partial, const double* values,
+                     double* next, u32* policy, i64* extremes, const u32* chosen, u32* zones, u32 round) {
     __shared__ double product[TILE_ARCS + TILE_ARCS / 16];
     __shared__ double row_value[TILE_ROWS];
-    Tile tile = tiles[chosen ? chosen[blockIdx.x] : blockIdx.x];
     arcs.prepare();
-    multiply(arcs, tile.arc, tile.end_arc, pad, values, product);
-    __syncthreads();
-    for (u32 row = tile.row + threadIdx.x; row < tile.end_row; row += THREADS) {
-        double sum = partial ? __ldcs(partial + row) : 0.0;
-        sum = add(sum, row_starts[row] - tile.arc, row_starts[row + 1] - tile.arc, pad, product);
-        row_value[row - tile.row] = rewards[row] + discount * sum;
-    }
-    __syncthreads();
     double least = __longlong_as_double(0x7ff0000000000000LL), most = -least;
     u32 changed = 0;
-    for (u32 state = tile.state + threadIdx.x; state < tile.end_state; state += THREADS) {
-        u32 first = choices[state], end = choices[state + 1];
-        double value = first < end ? row_value[first - tile.row] : 0.0;
-        u32 choice = first < end ? first : NO_CHOICE;
-        for (u32 row = first + 1; row < end; row++) {
-            double other = row_value[row - tile.row];
-            choice = other > value ? row : choice;
-            value = other > value ? other : value;
+    Tile tile = tiles[chosen ? chosen[blockIdx.x] : blockIdx.x], following = tile;
+    for (u32 i = blockIdx.x; i < n_tiles; i += gridDim.x) {
+        u32 j = i + gridDim.x;
+        if (j < n_tiles) following = tiles[chosen ? chosen[j] : j];
+        multiply(arcs, tile.arc, tile.end_arc, pad, values, product);
+        __syncthreads();
+        for (u32 row = tile.row + threadIdx.x; row < tile.end_row; row += THREADS) {
+            double sum = partial ? __ldcs(partial + row) : 0.0;
+            double reward = rewards[row];
+            sum = add(sum, row_starts[row] - tile.arc, row_starts[row + 1] - tile.arc, pad, product);
+            row_value[row - tile.row] = reward + discount * sum;
         }
-        next[state] = value;
-        double old = values[state];
-        double change = value - old;
-        least = change < least ? change : least;
-        most = change > most ? change : most;
-        changed += policy[state] != choice;
-        policy[state] = choice;
-        if (__double_as_longlong(value) != __double_as_longlong(old)) zones[state / ZONE] = round;
+        __syncthreads();
+        for (u32 state = tile.state + threadIdx.x; state < tile.end_state; state += THREADS) {
+            double old = values[state];
+            u32 before = policy[state];
+            u32 first = choices[state], end = choices[state + 1];
+            double value = first < end ? row_value[first - tile.row] : 0.0;
+            u32 choice = first < end ? first : NO_CHOICE;
+            for (u32 row = first + 1; row < end; row++) {
+                double other = row_value[row - tile.row];
+                choice = other > value ? row : choice;
+                value = other > value ? other : value;
+            }
+            next[state] = value;
+            double change = value - old;
+            least = change < least ? change : least;
+            most = change > most ? change : most;
+            changed += before != choice;
+            policy[state] = choice;
+            if (__double_as_longlong(value) != __double_as_longlong(old)) zones[state / ZONE] = round;
+        }
+        tile = following;
     }
     report(least, most, changed, extremes);
 }
@@ -259,7 +274,7 @@ __device__ double long_sum(const Arcs& arcs, u32 first, u32 end, const double* _
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             u64 arc = base + k * THREADS;
-            p[k] = arc < end ? arcs.probability((u32)arc) : 0.0;
+            p[k] = arc < end ? arcs.of(arcs.item((u32)arc)) : 0.0;
             v[k] = arc < end ? __ldg(values + __ldcs(arcs.targets + arc)) : 0.0;
         }
 #pragma unroll
@@ -274,15 +289,48 @@ __device__ double long_sum(const Arcs& arcs, u32 first, u32 end, const double* _
     return sums[0];
 }
 
-// The rows of states that fit no tile, one block per row.
+// The same sum by one warp, the same bits for any length: its lanes have eight of the 256 sums each.
 template <class Arcs>
-__device__ void long_rows(const u32* rows, Arcs arcs, const u32* row_starts, const double* rewards, double discount,
-                          const double* values, double* row_values) {
+__device__ double short_sum(const Arcs& arcs, u32 first, u32 end, const double* __restrict__ values) {
+    double sums[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++) sums[k] = 0.0;
+    for (u32 base = first + (threadIdx.x & 31); base < end; base += 256) {
+#pragma unroll
+        for (int k = 0; k < 8; k++) {
+            u32 arc = base + 32 * k;
+            if (arc < end) sums[k] += arcs.of(arcs.item(arc)) * __ldg(values + __ldcs(arcs.targets + arc));
+        }
+    }
+#pragma unroll
+    for (int half = 4; half > 0; half >>= 1)
+#pragma unroll
+        for (int k = 0; k < half; k++) sums[k] += sums[k + half];
+    for (int half = 16; half > 0; half >>= 1) sums[0] += __shfl_xor_sync(0xffffffffu, sums[0], half);
+    return sums[0];
+}
+
+// The rows of states that fit no tile: those up to WARP_ROW by a warp each, the others, whose places are listed, by a block each.
+template <class Arcs>
+__device__ void warp_rows(const u32* rows, u32 n_rows, const Arcs& arcs, const u32* row_starts, const double* rewards,
+                          double discount, const double* values, double* row_values) {
+    arcs.prepare();
+    u32 place = blockIdx.x * (THREADS / 32) + (threadIdx.x >> 5);
+    if (place >= n_rows) return;
+    u32 row = rows[place], first = row_starts[row], end = row_starts[row + 1];
+    if (end - first > WARP_ROW) return;
+    double sum = short_sum(arcs, first, end, values);
+    if ((threadIdx.x & 31) == 0) row_values[place] = rewards[row] + discount * sum;
+}
+
+template <class Arcs>
+__device__ void long_rows(const u32* rows, const u32* places, const Arcs& arcs, const u32* row_starts, const double* rewards,
+                          double discount, const double* values, double* row_values) {
     __shared__ double sums[THREADS];
     arcs.prepare();
-    u32 row = rows[blockIdx.x];
+    u32 place = places[blockIdx.x], row = rows[place];
     double sum = long_sum(arcs, row_starts[row], row_starts[row + 1], values, sums);
-    if (threadIdx.x == 0) row_values[blockIdx.x] = rewards[row] + discount * sum;
+    if (threadIdx.x == 0) row_values[place] = rewards[row] + discount * sum;
 }
 
 // The best row of the states that fit no tile, one block per state. `firsts` are the places of their rows in `row_values`.
@@ -362,7 +410,7 @@ extern "C" __global__ void choose(const Tile* tiles, u32 n_tiles, const u32* zon
 
 // Begins the next count of changes.
 extern "C" __global__ void forget(i64* extremes) {
-    u32 i = threadIdx.x;
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     extremes[i] = i < SLOTS ? 0x7fffffffffffffffLL : i < 2 * SLOTS ? (i64)0x8000000000000000ULL : 0;
 }
 
@@ -391,11 +439,11 @@ PART(part_wide, WIDE, WIDE_ARCS)
 PART(part_coded, CODED, CODED_ARCS)
 
 #define BEST(NAME, KIND, ARCS)                                                                                      \
-    TILED NAME(const Tile* tiles, KIND, const u32* row_starts, const u32* choices, const double* rewards,          \
-               double discount, u32 pad, const double* partial, const double* values, double* next, u32* policy,   \
-               i64* extremes, const u32* chosen, u32* zones, u32 round) {                                           \
-        ARCS best(tiles, arcs, row_starts, choices, rewards, discount, pad, partial, values, next, policy, extremes, \
-                  chosen, zones, round);                                                                            \
+    TILED NAME(const Tile* tiles, u32 n_tiles, KIND, const u32* row_starts, const u32* choices,                     \
+               const double* rewards, double discount, u32 pad, const double* partial, const double* values,       \
+               double* next, u32* policy, i64* extremes, const u32* chosen, u32* zones, u32 round) {                \
+        ARCS best(tiles, n_tiles, arcs, row_starts, choices, rewards, discount, pad, partial, values, next, policy, \
+                  extremes, chosen, zones, round);                                                                  \
     }
 BEST(best_wide, WIDE, WIDE_ARCS)
 BEST(best_coded, CODED, CODED_ARCS)
@@ -408,10 +456,18 @@ BEST(best_coded, CODED, CODED_ARCS)
 CHAIN(chain_wide, WIDE, WIDE_ARCS)
 CHAIN(chain_coded, CODED, CODED_ARCS)
 
-#define LONG_ROWS(NAME, KIND, ARCS)                                                                           \
-    LONG NAME(const u32* rows, KIND, const u32* row_starts, const double* rewards, double discount,          \
+#define WARP_ROWS(NAME, KIND, ARCS)                                                                           \
+    LONG NAME(const u32* rows, u32 n_rows, KIND, const u32* row_starts, const double* rewards, double discount, \
               const double* values, double* row_values) {                                                     \
-        ARCS long_rows(rows, arcs, row_starts, rewards, discount, values, row_values);                        \
+        ARCS warp_rows(rows, n_rows, arcs, row_starts, rewards, discount, values, row_values);                \
+    }
+WARP_ROWS(warp_rows_wide, WIDE, WIDE_ARCS)
+WARP_ROWS(warp_rows_coded, CODED, CODED_ARCS)
+
+#define LONG_ROWS(NAME, KIND, ARCS)                                                                           \
+    LONG NAME(const u32* rows, const u32* places, KIND, const u32* row_starts, const double* rewards,        \
+              double discount, const double* values, double* row_values) {                                    \
+        ARCS long_rows(rows, places, arcs, row_starts, rewards, discount, values, row_values);                \
     }
 LONG_ROWS(long_rows_wide, WIDE, WIDE_ARCS)
 LONG_ROWS(long_rows_coded, CODED, CODED_ARCS)

@@ -9,12 +9,19 @@ use cudarc::driver::{CudaFunction, CudaSlice};
 
 const THREADS: u32 = 256;
 
+/// Longer rows of states that fit no tile get a block of threads each; as in `kernels/sweep.cu`.
+const WARP_ROW: u32 = 512;
+
 /// The places of changes in `kernels/sweep.cu`.
-const SLOTS: usize = 64;
+const SLOTS: usize = 1024;
+
+/// The most blocks of a sweep, per multiprocessor; each takes several tiles. Measured from 3 to 64 on an H200.
+const BLOCKS: usize = 64;
 
 /// An open card; the kernels are loaded.
 pub struct Card {
     device: Device,
+    most_blocks: usize,
     wide: Kernels,
     coded: Kernels,
     long_best: CudaFunction,
@@ -29,6 +36,7 @@ struct Kernels {
     best: CudaFunction,
     chain: CudaFunction,
     gather: CudaFunction,
+    warp_rows: CudaFunction,
     long_rows: CudaFunction,
     long_chain: CudaFunction,
 }
@@ -47,11 +55,13 @@ impl Card {
                 best: function("best")?,
                 chain: function("chain")?,
                 gather: function("gather")?,
+                warp_rows: function("warp_rows")?,
                 long_rows: function("long_rows")?,
                 long_chain: function("long_chain")?,
             })
         };
         Ok(Self {
+            most_blocks: BLOCKS * device.multiprocessors()?,
             wide: kernels("wide")?,
             coded: kernels("coded")?,
             long_best: device.function("long_best")?,
@@ -147,6 +157,9 @@ struct Long {
     firsts: CudaSlice<u32>,
     rows: CudaSlice<u32>,
     n_rows: usize,
+    /// The places in `rows` of those that get a block each.
+    places: CudaSlice<u32>,
+    n_places: usize,
     row_values: CudaSlice<f64>,
     chain: CudaSlice<u32>,
     n_chain: usize,
@@ -173,7 +186,7 @@ pub fn memory(layout: &Layout) -> usize {
         + partial
         + n * (4 + 8 + 8 + 4 + 2 + 8)
         + tiles * size_of::<Tile>()
-        + 16 * layout.long_rows.len()
+        + 20 * layout.long_rows.len()
 }
 
 impl<'a> CardEngine<'a> {
@@ -208,12 +221,20 @@ impl<'a> CardEngine<'a> {
                 )
             }
         };
+        let starts = layout.starts_of(layout.passes() - 1);
+        let is_long = |&place: &u32| {
+            let row = layout.long_rows[place as usize] as usize;
+            starts[row + 1] - starts[row] > WARP_ROW
+        };
+        let places: Vec<u32> = (0..layout.long_rows.len() as u32).filter(is_long).collect();
         let long = Long {
             states: device.upload(&layout.long_states, 1)?,
             n_states: layout.long_states.len(),
             firsts: device.upload(&layout.long_firsts, 1)?,
             rows: device.upload(&layout.long_rows, 1)?,
             n_rows: layout.long_rows.len(),
+            places: device.upload(&places, 1)?,
+            n_places: places.len(),
             row_values: device.zeros(layout.long_rows.len())?,
             chain: device.upload(&layout.long_chain, 1)?,
             n_chain: layout.long_chain.len(),
@@ -344,7 +365,7 @@ impl<'a> CardEngine<'a> {
 
     fn forget(&self) -> Result<()> {
         let extremes = self.pointer(&self.extremes);
-        self.card.device.launch(&self.card.forget, 1, 3 * SLOTS as u32, &[extremes])
+        self.card.device.launch(&self.card.forget, 3, SLOTS as u32, &[extremes])
     }
 
     fn change(&self) -> Result<Change> {
@@ -393,9 +414,9 @@ impl Engine for CardEngine<'_> {
         let zones = [self.pointer(&self.active.zones), Count(self.active.round)];
         self.launch(
             &kernels.best,
-            n_tiles,
+            n_tiles.min(self.card.most_blocks),
             &[
-                &[self.pointer(&self.tiles[last])],
+                &[self.pointer(&self.tiles[last]), Count(n_tiles as u32)],
                 arcs,
                 &[starts, choices, rewards, discount, Count(self.pad), partial, values],
                 &results,
@@ -404,10 +425,17 @@ impl Engine for CardEngine<'_> {
             ],
         )?;
         let row_values = self.pointer(&self.long.row_values);
+        let rows = self.pointer(&self.long.rows);
+        let what = [starts, rewards, discount, values, row_values];
+        self.launch(
+            &kernels.warp_rows,
+            self.long.n_rows.div_ceil(THREADS as usize / 32),
+            &[&[rows, Count(self.long.n_rows as u32)], arcs, &what],
+        )?;
         self.launch(
             &kernels.long_rows,
-            self.long.n_rows,
-            &[&[self.pointer(&self.long.rows)], arcs, &[starts, rewards, discount, values, row_values]],
+            self.long.n_places,
+            &[&[rows, self.pointer(&self.long.places)], arcs, &what],
         )?;
         self.launch(
             &self.card.long_best,

@@ -11,7 +11,7 @@
 use crate::layout::Tile;
 use crate::parallel::fill;
 use crate::{Error, MIN_DRIVER, Result};
-use cudarc::driver::sys::{self, CUresult};
+use cudarc::driver::sys::{self, CUdevice_attribute, CUresult};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError,
     PinnedHostSlice, ValidAsZeroBits, result,
@@ -79,6 +79,12 @@ impl Device {
 
     pub fn name(&self) -> Result<String> {
         Ok(self.context.name()?)
+    }
+
+    /// The number of its multiprocessors; each runs a few blocks at a time.
+    pub fn multiprocessors(&self) -> Result<usize> {
+        let count = self.context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        Ok(usize::try_from(count).unwrap_or(1).max(1))
     }
 
     /// The free bytes of its memory.

@@ -21,8 +21,8 @@ const STATES_PER_PART: usize = 1 << 16;
 /// The states of a zone.
 const ZONE: u32 = 4096;
 
-/// Values of 32 MB stay in the second-level cache of a large card while a pass reads them in any order.
-const CACHED_VALUES: usize = 4 << 20;
+/// Values of 20 MB stay in the second-level cache of a large card while a pass reads them in any order.
+const CACHED_VALUES: usize = 5 << 19;
 
 /// A run of states that one block of threads sweeps, with its rows and arcs; as `struct Tile` in `kernels/sweep.cu`.
 #[repr(C)]

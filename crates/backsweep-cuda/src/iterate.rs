@@ -124,6 +124,8 @@ pub fn iterate(engine: &mut dyn Engine, goal: &Goal) -> Result<Work> {
     let shiftable = !local && !goal.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
     let mut work = Work::default();
     let (mut best, mut idle) = (f64::INFINITY, 0);
+    // Whether the policy has changed since its rows were gathered.
+    let mut stale = true;
     let mut following = Following { next: UNSEEN, done: 0, before: f64::INFINITY, plain: 0 };
     if let Some(start) = &goal.start {
         engine.begin(start)?;
@@ -144,10 +146,12 @@ pub fn iterate(engine: &mut dyn Engine, goal: &Goal) -> Result<Work> {
         }
         following.learn(width, most);
         following.done = 0;
+        stale |= change.changed > 0;
         if !local && following.next > 0 && change.changed * SETTLED <= goal.n_states as u64 {
-            if change.changed > 0 || work.gathered == 0 {
+            if stale {
                 engine.gather()?;
                 work.gathered += 1;
+                stale = false;
             }
             let enough = if change.changed == 0 { 0.5 * goal.width } else { 0.1 * width };
             following.done = follow_policy(engine, goal, enough, following.next)?;

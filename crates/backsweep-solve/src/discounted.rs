@@ -58,7 +58,7 @@ pub(crate) fn solve(
     let reached = match how {
         How::Choose => solver.choose(&model, &goal),
         How::Method(method) => solver.forced(&model, method, &goal)?,
-        How::From(values) => solver.from_values(&model, values, &goal),
+        How::From(values) => solver.start_at(&model, values, &goal),
     };
     let mut start = Start { values: reached.values.clone() };
     if !model.facts.has_terminal && model.facts.least_mass > 1.0 - 1e-9 {

@@ -33,7 +33,7 @@ pub fn random_model(seed: u64, shape: Shape) -> Model {
                 if shape.ends && random.chance(0.05) { 0 } else { 1 + random.below(shape.most_arcs) };
             let weights: Vec<f64> = (0..n_arcs).map(|_| f64::from(1 + random.below(shape.weights))).collect();
             let sum = weights.iter().sum::<f64>() + if shape.ends { f64::from(random.below(2)) } else { 0.0 };
-            weights.iter().for_each(|weight| _ = builder.add_arc(random.below(shape.n_states), weight / sum));
+            weights.iter().for_each(|weight| builder.add_arc(random.below(shape.n_states), weight / sum));
             builder.end_choice();
             rewards.push(2.0 * random.unit() - 1.0);
         }
@@ -42,14 +42,22 @@ pub fn random_model(seed: u64, shape: Shape) -> Model {
     Model { mdp: builder.finish().unwrap(), rewards }
 }
 
-/// The best value and choice of every state, each row summed in the order of its arcs.
+/// The value of a choice, summed in the order of its arcs; 0 for none.
+pub fn plain_value(model: &Model, discount: f64, values: &[f64], choice: u32) -> f64 {
+    if choice == NO_CHOICE {
+        return 0.0;
+    }
+    let (targets, probabilities) = model.mdp.row(choice as usize);
+    let products = targets.iter().zip(probabilities).map(|(&t, &p)| p * values[t as usize]);
+    model.rewards[choice as usize] + discount * products.fold(0.0, |sum, x| sum + x)
+}
+
+/// The best value and choice of every state.
 pub fn plain_sweep(model: &Model, discount: f64, values: &[f64]) -> (Vec<f64>, Vec<u32>) {
     let best = |state: usize| {
         let mut best = (0.0, NO_CHOICE);
         for choice in model.mdp.choices_of(state) {
-            let (targets, probabilities) = model.mdp.row(choice);
-            let products = targets.iter().zip(probabilities).map(|(&t, &p)| p * values[t as usize]);
-            let value = model.rewards[choice] + discount * products.fold(0.0, |sum, x| sum + x);
+            let value = plain_value(model, discount, values, choice as u32);
             if best.1 == NO_CHOICE || value > best.0 {
                 best = (value, choice as u32);
             }

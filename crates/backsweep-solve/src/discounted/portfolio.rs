@@ -182,7 +182,7 @@ impl Portfolio {
     }
 
     /// Sweeps from values that the caller has.
-    pub fn from_values(&mut self, model: &FlatModel, values: &[f64], goal: &Goal) -> Reached {
+    pub fn start_at(&mut self, model: &FlatModel, values: &[f64], goal: &Goal) -> Reached {
         self.explain("simultaneous: from the given values");
         // The true values lie within this, so nothing is lost, and no sum overflows.
         let most = model.largest_value();

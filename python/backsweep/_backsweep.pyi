@@ -680,6 +680,7 @@ class KnownModel:
         method: str | None,
         time_limit: float | None,
         threads: int | None,
+        device: str,
     ) -> tuple[
         tuple[_Numbers, _Numbers, _Numbers, NDArray[np.int64]],
         tuple[float | None, bool, int, float, list[str], str | None, str, bool],

@@ -6,7 +6,7 @@ import copy
 import warnings
 from numbers import Real
 from os import PathLike, fspath
-from typing import Any, Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Hashable, Iterable, Literal, Mapping, Sequence
 
 import numpy as np
 
@@ -391,6 +391,7 @@ class MDP:
         method: str | None = None,
         time_limit: float | None = None,
         threads: int | None = None,
+        device: Literal["cpu", "cuda", "auto"] = "cpu",
         until: float | None = None,
         at: Hashable | None = None,
     ) -> Solution:
@@ -407,6 +408,8 @@ class MDP:
             method: use this method instead of choosing one; see docs/solving.md.
             time_limit: stop after this many seconds.
             threads: the number of threads; all cores if not given. The result is the same for any number.
+            device: what computes discounted values: ``"cpu"``, ``"cuda"`` (an NVIDIA card) or ``"auto"`` (a card where it is
+                there and worth it). Intervals are proven by the processor in any case.
             until: for problems from functions with a ``value_range``: find states until the start is within this of the truth.
             at: with ``until``: the start, if it is to be named.
 
@@ -424,11 +427,11 @@ class MDP:
             1.0
         """
         if until is not None or at is not None:
-            if objective is not None or method is not None:
-                raise ValueError("until and at are for the discounted reward; expected neither objective nor method")
+            if objective is not None or method is not None or device != "cpu":
+                raise ValueError("until and at are for the discounted reward; expected neither objective nor method nor device")
             return self._explore(tolerance if until is None else until, at, minimize, time_limit)
         (values, lower, upper, action_ids), rest = self._solver.solve(
-            tolerance, question(objective), minimize, method, time_limit, threads
+            tolerance, question(objective), minimize, method, time_limit, threads, device
         )
         solution = Solution(values, lower, upper, *rest, self._solver, action_ids)
         if self._samples is not None:

@@ -539,3 +539,27 @@ def test_a_label_that_moves_is_not_repaired_with_the_old_one():
     mdp.set_reward(1, "bold", 4.0)
     moved = mdp.solve(1e-9, objective=Reach("rich"))
     assert moved.values[moved.states.index(2)] == 1.0 > first.values[first.states.index(2)]
+
+
+def test_a_device_proposes_and_the_processor_proves():
+    mdp = walk()
+    alone = mdp.solve(objective=Discounted(0.9))
+    found = mdp.solve(objective=Discounted(0.9), device="auto")
+    assert found.explanation == ["cpu: the model is small", *alone.explanation]
+    assert np.array_equal(found.values, alone.values)
+    # Without a card a line says so; with one, it answers.
+    try:
+        found = mdp.solve(objective=Discounted(0.9), device="cuda")
+    except ValueError as error:
+        assert str(error).startswith("device='cuda': ") and "\n" not in str(error)
+        assert str(error).endswith("; device='auto' uses the processor instead")
+    else:
+        assert found.converged and found.explanation[0].startswith("cuda: ")
+        assert np.allclose(found.values, alone.values, atol=2e-6)
+    with pytest.raises(ValueError, match="the card computes discounted rewards only"):
+        mdp.solve(objective=Reach("rich"), device="cuda")
+    with pytest.raises(ValueError, match="expected one of cpu, cuda, auto"):
+        mdp.solve(objective=Discounted(0.9), device="tpu")
+    with pytest.raises(ValueError, match="expected one of method and device"):
+        mdp.solve(objective=Discounted(0.9), method="krylov", device="auto")
+    assert mdp.solve(objective=Reach("rich")).converged

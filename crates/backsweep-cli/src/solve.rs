@@ -10,6 +10,7 @@ mod watch;
 
 use crate::error::{Error, Result};
 use crate::{interrupt, loading, output, process, progress};
+use backsweep_cuda::Device;
 use backsweep_mdp::{Mdp, NO_CHOICE, Question, StateNames, printable};
 use backsweep_solve::{Limits, Solution, caution};
 use backsweep_verify::{ResultFile, fingerprint};
@@ -55,7 +56,11 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let mut solution = None;
     let done = if keeps {
         let every_reward = counts_steps.then_some(1.0);
-        LiveAnswer::new(&mdp, &question, every_reward, &limits).map(|answer| live = Some(answer))
+        LiveAnswer::new(&mdp, &question, every_reward, &limits)
+            .map(|answer| live = Some(answer))
+            .map_err(|error| Error::at(arguments.model.display(), error))
+    } else if arguments.device != Device::Processor {
+        solved_on(arguments, &mdp, &question, &limits).map(|solved| solution = Some(solved))
     } else {
         let method = arguments.method.as_deref();
         match &at {
@@ -63,10 +68,11 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
             None => backsweep_solve::solve(&mdp, &question, method, &limits),
         }
         .map(|solved| solution = Some(solved))
+        .map_err(|error| Error::at(arguments.model.display(), error))
     };
     let seconds = since().as_secs_f64();
     spinner.finish_and_clear();
-    done.map_err(|error| Error::at(arguments.model.display(), error))?;
+    done?;
 
     let stopped = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => Some("stopped by Ctrl-C"),
@@ -118,6 +124,25 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
             output::result(format_args!("\n{}\n{}", live.line(done)?, now.trim_end()));
         }
         Ok(())
+    })
+}
+
+/// Solves with a card's help.
+fn solved_on(
+    arguments: &SolveArguments,
+    mdp: &Mdp,
+    question: &Question,
+    limits: &Limits,
+) -> Result<Solution> {
+    use backsweep_cuda::Error as CardError;
+    backsweep_cuda::solve(mdp, question, arguments.device, limits).map(|solved| solved.0).map_err(|error| {
+        match error {
+            CardError::Solve(error) => Error::at(arguments.model.display(), error),
+            CardError::NoDiscount => {
+                Error::new("--device cuda needs --discount below 1; use --device auto or cpu")
+            }
+            error => Error::new(format!("--device cuda: {error}; --device auto uses the processor instead")),
+        }
     })
 }
 

@@ -28,7 +28,10 @@ use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::named_agent::NamedAgent;
 use arrays::{ArrayRows, RewardArray};
-use asking::{AskedObjective, checked_discount, comparison, effort, format_of, question, result, stopping};
+use asking::{
+    AskedObjective, checked_discount, comparison, device_of, effort, format_of, question, result, stopping,
+};
+use backsweep_cuda::{Device, Error as CardError};
 use backsweep_mdp::Compression;
 use build::Sums;
 use editing::GivenChange;
@@ -220,14 +223,23 @@ impl KnownModel {
         method: Option<String>,
         time_limit: Option<f64>,
         threads: Option<usize>,
+        device: &str,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let stopping = stopping(time_limit)?;
         let effort = effort(tolerance, method, threads)?;
+        let device = device_of(device, effort.method.is_some())?;
         let mut solved = self.lock()?;
         let question = question(&solved, objective, minimize)?;
         let session = &mut solved.session;
         let method = effort.method.as_deref();
-        effort.run(py, &stopping, |limits| session.solve(&question, method, limits).map(|_| ()))?;
+        effort.run(py, &stopping, |limits| match device {
+            Device::Processor => {
+                session.solve(&question, method, limits).map(|_| ()).map_err(CardError::from)
+            }
+            _ => session
+                .solve_by(&question, limits, |mdp| backsweep_cuda::solve(mdp, &question, device, limits))
+                .map(|_| ()),
+        })?;
         let Some(answer) = session.answer() else { return Err(errors::value("nothing was solved")) };
         let seconds = stopping.seconds();
         let stopped = stopping.reason(py)?.filter(|_| !answer.converged);

@@ -24,44 +24,44 @@ use model::FlatModel;
 use portfolio::Portfolio;
 use sweeps::{Goal, Reached, SweepEnd};
 
+/// How to solve.
+#[derive(Clone, Copy)]
+pub(crate) enum How<'a> {
+    /// By the method that the portfolio chooses, from these values if they may be close. They have the sign by which every
+    /// method maximizes, and change the time, never the proof.
+    Choose(Option<&'a [f64]>),
+    /// By this method.
+    Method(DiscountedMethod),
+    /// By sweeps from these finite values, with the sign by which every method maximizes.
+    From(&'a [f64]),
+}
+
 /// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice. Also returns the values
 /// from before intervals were added.
 ///
-/// Intervals are proven whenever this returns, even if `limits.stop` ended the work. Without a `method` the portfolio
-/// chooses; `explanation` says what and why.
+/// Intervals are proven whenever this returns, even if `limits.stop` ended the work. `explanation` says what was done and why.
 pub(crate) fn solve(
     mdp: &Mdp,
     rewards: &[f64],
     discount: f64,
     direction: Direction,
-    method: Option<DiscountedMethod>,
+    how: How,
     limits: &Limits,
-) -> Result<(Solution, Start)> {
-    solve_from(mdp, rewards, discount, direction, method, limits, None)
-}
-
-/// The same from values that may be close, multiplied by -1 to minimize. They change the time, never the proof.
-pub(crate) fn solve_from(
-    mdp: &Mdp,
-    rewards: &[f64],
-    discount: f64,
-    direction: Direction,
-    method: Option<DiscountedMethod>,
-    limits: &Limits,
-    start: Option<&[f64]>,
 ) -> Result<(Solution, Start)> {
     limits.check()?;
-    let model = FlatModel::new(mdp, rewards, discount, direction)?;
-    let mut solver = Portfolio { start: start.map(<[f64]>::to_vec), ..Portfolio::default() };
+    let model = FlatModel::new(mdp, rewards, discount, direction, limits.threads)?;
+    let start = if let How::Choose(start) = how { start.map(<[f64]>::to_vec) } else { None };
+    let mut solver = Portfolio { start, ..Portfolio::default() };
     let goal = Goal {
         width: 1.99 * limits.tolerance,
         stop: limits.stop,
         threads: limits.threads.max(1),
         patience: f64::INFINITY,
     };
-    let reached = match method {
-        None => solver.choose(&model, &goal),
-        Some(method) => solver.forced(&model, method, &goal)?,
+    let reached = match how {
+        How::Choose(_) => solver.choose(&model, &goal),
+        How::Method(method) => solver.forced(&model, method, &goal)?,
+        How::From(values) => solver.start_at(&model, values, &goal),
     };
     let mut start = Start { values: reached.values.clone() };
     if !model.facts.has_terminal && model.facts.least_mass > 1.0 - 1e-9 {

@@ -1,8 +1,8 @@
 //! The one way in: a question by names of labels and rewards becomes numbers, and goes to the solver for it.
 
-use crate::discounted::{self, DiscountedMethod};
+use crate::discounted::{self, DiscountedMethod, How};
 use crate::undiscounted::{ComponentMethod, Resolved, SolveTask, View};
-use crate::{Limits, Result, Solution, Start};
+use crate::{Error, Limits, Result, Solution, Start};
 use backsweep_mdp::{Direction, Mdp, NO_CHOICE, Objective, Question, Rewards, reward_sum_error};
 
 /// Answers a question. Without the name of a method, the portfolio chooses.
@@ -40,23 +40,60 @@ pub fn solve_for_repair(
     method: Option<&str>,
     limits: &Limits,
 ) -> Result<(Solution, Option<Start>)> {
+    let method = Begin::Method(method);
+    in_rounds(limits, |limits| solve_absolutely(mdp, question, &method, limits), |(solution, _)| solution)
+}
+
+/// Answers a question with a discount by sweeps from these values, instead of choosing a method: the values come from another
+/// program or machine, and the intervals are proven here.
+///
+/// Values close to the true ones need one sweep. Others cost time, never correctness. Also returns what
+/// [`Repair::resume`](crate::Repair::resume) needs after a change.
+///
+/// # Errors
+/// As [`solve`], and if the question has no discount, or the values do not fit the model or are not finite.
+pub fn solve_from(
+    mdp: &Mdp,
+    question: &Question,
+    start: &Start,
+    limits: &Limits,
+) -> Result<(Solution, Start)> {
+    let mut start = start.clone();
+    start.check(mdp.n_states())?;
+    in_rounds(
+        limits,
+        |limits| {
+            let (solution, end) = solve_absolutely(mdp, question, &Begin::Values(&start), limits)?;
+            start = end.ok_or(Error::StartWithoutDiscount)?;
+            Ok((solution, start.clone()))
+        },
+        |(solution, _)| solution,
+    )
+}
+
+/// Solves with smaller and smaller tolerances until the relative one is met as well, if there is one.
+fn in_rounds<T>(
+    limits: &Limits,
+    mut solve: impl FnMut(&Limits) -> Result<T>,
+    of: impl Fn(&mut T) -> &mut Solution,
+) -> Result<T> {
     if limits.relative == 0.0 {
-        return solve_absolutely(mdp, question, method, limits);
+        return solve(limits);
     }
     limits.check()?;
     // How small values are shows only once they are known roughly.
     let mut tolerance = if limits.tolerance > 0.0 { limits.tolerance } else { ROUGHLY };
     for _ in 0..MAX_ROUNDS {
-        let now = Limits { tolerance, relative: 0.0, ..*limits };
-        let (mut solution, start) = solve_absolutely(mdp, question, method, &now)?;
+        let mut solved = solve(&Limits { tolerance, relative: 0.0, ..*limits })?;
+        let solution = of(&mut solved);
         let is_close = solution.converged;
-        solution.converged = limits.are_met(&solution);
+        solution.converged = limits.are_met(solution);
         if solution.converged || !is_close || (limits.stop)() {
-            return Ok((solution, start));
+            return Ok(solved);
         }
-        tolerance = limits.next_tolerance(&solution, tolerance);
+        tolerance = limits.next_tolerance(solution, tolerance);
     }
-    solve_absolutely(mdp, question, method, &Limits { tolerance, relative: 0.0, ..*limits })
+    solve(&Limits { tolerance, relative: 0.0, ..*limits })
 }
 
 /// Answers a question for some states: only what can be reached from them is solved. All other states get the interval from
@@ -115,22 +152,35 @@ const ROUGHLY: f64 = 1e-6;
 /// Rounds of smaller and smaller tolerances; the third is rarely needed.
 const MAX_ROUNDS: usize = 20;
 
+/// How to begin: with a method by name, with the one that the portfolio chooses, or with values.
+enum Begin<'a> {
+    Method(Option<&'a str>),
+    Values(&'a Start),
+}
+
 fn solve_absolutely(
     mdp: &Mdp,
     question: &Question,
-    method: Option<&str>,
+    begin: &Begin,
     limits: &Limits,
 ) -> Result<(Solution, Option<Start>)> {
     if let Objective::Discounted { reward, discount } = &question.objective {
-        let method = method.map(DiscountedMethod::named).transpose()?;
+        let how = match begin {
+            Begin::Method(None) => How::Choose(None),
+            Begin::Method(Some(name)) => How::Method(DiscountedMethod::named(name)?),
+            Begin::Values(start) => How::From(&start.values),
+        };
         let rewards = mdp.rewards(reward.as_deref())?;
         let expected = mdp.expected_rewards(reward.as_deref())?;
         let (mut solution, start) =
-            discounted::solve(mdp, &expected, *discount, question.direction, method, limits)?;
+            discounted::solve(mdp, &expected, *discount, question.direction, how, limits)?;
         widen(mdp, rewards, *discount, limits, &mut solution);
         return Ok((solution, Some(start)));
     }
-    let method = method.map_or(Ok(ComponentMethod::Automatic), ComponentMethod::named)?;
+    let method = match begin {
+        Begin::Method(name) => name.map_or(Ok(ComponentMethod::Automatic), ComponentMethod::named)?,
+        Begin::Values(_) => return Err(Error::StartWithoutDiscount),
+    };
     limits.check()?;
     let view = View::new(mdp)?;
     let task =

@@ -58,6 +58,8 @@ pub enum Error {
         /// The value found.
         found: f64,
     },
+    /// Values to start from are for questions with a discount.
+    StartWithoutDiscount,
     /// Only models with one reward structure can be edited.
     SeveralRewards {
         /// The names of the rewards found.
@@ -167,6 +169,7 @@ impl fmt::Display for Error {
             Self::StartValue { state, found } => {
                 write!(f, "the value of state {state} is {found}; expected a number from -1e150 to 1e150")
             }
+            Self::StartWithoutDiscount => f.write_str("values to start from need a question with a discount"),
             Self::SeveralRewards { names } => write!(
                 f,
                 "the model has several rewards ({}), but only models with one can be changed; write it, remove the others, \

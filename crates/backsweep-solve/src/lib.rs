@@ -3,6 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | answer a question | [`solve`], with a [`Question`](backsweep_mdp::Question); [`solve_at`] for some states only |
+//! | prove values that come from elsewhere | [`solve_from`] |
 //! | get the answer again after a change, or before making one | [`Repair`], [`WhatIf`] |
 //! | keep a model, its answers and edits together | [`Session`] |
 //! | solve a model that stays on disk | [`solve_streamed`] |
@@ -27,7 +28,7 @@ mod streamed;
 mod undiscounted;
 
 pub use discounted::{DISCOUNTED_METHODS, DiscountedMethod};
-pub use entry::{caution, solve, solve_at, solve_for_repair};
+pub use entry::{caution, solve, solve_at, solve_for_repair, solve_from};
 pub(crate) use entry::{reward_error, reward_rounding};
 pub use error::{ChangeProblem, Error, Result};
 pub use exploration::{ExplorationError, ExplorationGoal, StartAnswer, explore_from_start};

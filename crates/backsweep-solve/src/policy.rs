@@ -1,5 +1,6 @@
 //! A given policy: what it is worth, where it loses, and runs of it.
 
+use crate::discounted::How;
 use crate::discounted::model::UNIT;
 use crate::undiscounted::{ComponentMethod, Resolved, SolveTask, View};
 use crate::{Error, Limits, Result, Solution, discounted, solve};
@@ -141,7 +142,8 @@ fn own_values(mdp: &Mdp, question: &Question, policy: &MixedPolicy, limits: &Lim
     if let Objective::Discounted { reward, discount } = &question.objective {
         let expected = mdp.expected_rewards(reward.as_deref())?;
         let mixed = policy.mix(|choice| expected[choice]);
-        let (mut own, _) = discounted::solve(&chain, &mixed, *discount, question.direction, None, limits)?;
+        let (mut own, _) =
+            discounted::solve(&chain, &mixed, *discount, question.direction, How::Choose(None), limits)?;
         let largest = expected.iter().fold(0.0, |most: f64, r| most.max(r.abs()));
         let error = crate::reward_error(mdp, mdp.rewards(reward.as_deref())?)
             + if blur > 0.0 { (most_terms + 2.0) * f64::EPSILON * largest } else { 0.0 };

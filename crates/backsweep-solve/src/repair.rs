@@ -19,8 +19,8 @@ mod unaffected;
 mod what_if;
 mod work;
 
-use crate::discounted;
 use crate::discounted::model::{Facts, FlatModel, in_range};
+use crate::discounted::{self, How};
 use crate::undiscounted::{KeptSolver, Resolved, View, WarmStart};
 use crate::{Error, Limits, Result, Solution, reward_error};
 use backsweep_mdp::{Change, Direction, Mdp, NO_CHOICE, Objective, Question};
@@ -40,13 +40,27 @@ pub struct Repaired {
     pub solved_afresh: bool,
 }
 
-/// Values for [`Repair::resume`], as a solver left them.
+/// Values for [`Repair::resume`] and [`solve_from`](crate::solve_from), as a solver left them.
 ///
 /// The middle of an interval would not do: moving all values by the same amount breaks them where the model ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// The value of each state, multiplied by -1 to minimize. Any finite numbers are allowed; inaccurate ones cost time.
     pub values: Vec<f64>,
+}
+
+impl Start {
+    /// Whether there is one value per state, in range.
+    pub(crate) fn check(&self, expected: usize) -> Result<()> {
+        let found = self.values.len();
+        if found != expected {
+            return Err(Error::StartLength { found, expected });
+        }
+        match self.values.iter().position(|value| !in_range(*value)) {
+            Some(state) => Err(Error::StartValue { state, found: self.values[state] }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The means by which an answer is kept up to date.
@@ -125,7 +139,7 @@ impl Repair {
             let rewards = mdp.expected_rewards(reward.as_deref())?;
             let error = reward_error(mdp, mdp.rewards(reward.as_deref())?);
             let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-            let (solved, start) = discounted::solve(mdp, &rewards, *discount, direction, None, &half)?;
+            let (solved, start) = discounted::solve(mdp, &rewards, *discount, direction, How::Choose(None), &half)?;
             let upkeep = Upkeep::Discounted(*discount);
             let mut repair = Self::start(mdp, &rewards, error, upkeep, direction, limits);
             repair.take_over(solved, start, limits);
@@ -157,14 +171,9 @@ impl Repair {
             return Ok((repair, repaired));
         };
         let rewards = mdp.expected_rewards(reward.as_deref())?;
-        FlatModel::new(mdp, &rewards, *discount, question.direction)?;
-        let (expected, found) = (mdp.n_states(), start.values.len());
-        if found != expected {
-            return Err(Error::StartLength { found, expected });
-        }
-        if let Some(state) = start.values.iter().position(|value| !in_range(*value)) {
-            return Err(Error::StartValue { state, found: start.values[state] });
-        }
+        FlatModel::new(mdp, &rewards, *discount, question.direction, limits.threads)?;
+        let expected = mdp.n_states();
+        start.check(expected)?;
         let upkeep = Upkeep::Discounted(*discount);
         let mut repair = Self::start(mdp, &rewards, 0.0, upkeep, question.direction, limits);
         repair.adopt(start.values, vec![NO_CHOICE; expected]);

@@ -173,14 +173,28 @@ impl Session {
         if method.is_none() && self.repair(question, limits)? {
             return self.answered();
         }
+        self.solve_by(question, limits, |mdp| solve_for_repair(mdp, question, method, limits))
+    }
+
+    /// Keeps what `solver` answers to a question about the model. It must be proven, as that of
+    /// [`solve_for_repair`](crate::solve_for_repair).
+    ///
+    /// # Errors
+    /// As `solver`. The earlier answer is kept then.
+    pub fn solve_by<E: From<Error>>(
+        &mut self,
+        question: &Question,
+        limits: &Limits,
+        solver: impl FnOnce(&Mdp) -> std::result::Result<(Solution, Option<Start>), E>,
+    ) -> std::result::Result<&Answer, E> {
         self.flatten()?;
         let added_steps = self.model.mdp.add_steps(question.objective.reward());
-        let solved = solve_for_repair(&self.model.mdp, question, method, limits);
+        let solved = solver(&self.model.mdp);
         if added_steps {
             self.model.mdp.rewards.pop();
         }
         let (solution, start) = solved?;
-        self.accept(question, limits.tolerance, solution, start, false)
+        Ok(self.accept(question, limits.tolerance, solution, start, false)?)
     }
 
     /// As [`solve`](Self::solve), and prepares for edits, so that the first one is as cheap as later ones.

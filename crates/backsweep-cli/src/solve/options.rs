@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::loading;
+use backsweep_cuda::Device;
 use backsweep_mdp::{Direction, Format, Objective, Question};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -77,6 +78,12 @@ pub struct SolveArguments {
     /// krylov or components; otherwise elimination or sweeps
     #[arg(long, value_name = "METHOD")]
     pub method: Option<String>,
+
+    /// What computes discounted values: cpu, cuda (an NVIDIA card) or auto (a card where it is there and worth it). Intervals
+    /// are proven by the processor in any case
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", hide_default_value = true, value_parser = device,
+        conflicts_with_all = ["method", "at", "changes", "watch", "evaluate"])]
+    pub device: Device,
 
     /// Print which methods were chosen and why
     #[arg(long)]
@@ -194,6 +201,10 @@ impl SolveArguments {
 fn discount(text: &str) -> std::result::Result<f64, String> {
     let number = text.parse().ok().filter(|discount| (0.0..=1.0).contains(discount));
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+fn device(text: &str) -> std::result::Result<Device, String> {
+    Device::named(text).ok_or_else(|| "expected cpu, cuda or auto".to_owned())
 }
 
 fn tolerance(text: &str) -> std::result::Result<f64, String> {

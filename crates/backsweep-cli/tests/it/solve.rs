@@ -486,3 +486,20 @@ fn a_model_on_disk() {
         assert!(message.contains(words), "{arguments}: {message}");
     }
 }
+
+/// Runs everywhere: where a card is, it answers.
+#[test]
+fn a_device_proposes_and_the_processor_proves() {
+    let folder = Folder::new("device");
+    let expected = folder.values("m.tra --reward steps --discount 0.5");
+    // Small models stay on the processor.
+    assert_close(&folder.values("m.tra --reward steps --discount 0.5 --device auto"), &expected);
+    let explained = folder.solve("m.tra --reward steps --discount 0.5 --device auto --explain");
+    assert!(explained.contains("\n  cpu: the model is small\n"), "{explained}");
+    // Other questions are the processor's.
+    assert_close(&folder.values("m.tra --reach goal --device auto"), &[0.45, 0.9, 0.0, 1.0]);
+    let refused = folder.error("m.tra --reach goal --device cuda");
+    assert_eq!(refused, "backsweep: --device cuda needs --discount below 1; use --device auto or cpu\n");
+    let refused = folder.error("m.tra --discount 0.5 --device tpu");
+    assert!(refused.contains("expected cpu, cuda or auto"), "{refused}");
+}

@@ -4,6 +4,7 @@ use crate::errors;
 use crate::known::named_mdp::{Effort, NamedMdp};
 use crate::known::stopping::Stopping;
 use backsweep::Settings;
+use backsweep_cuda::Device;
 use backsweep_mdp::{Direction, Format, NO_CHOICE, Objective, Question};
 use backsweep_solve::{Answer, EditComparison};
 use numpy::{IntoPyArray, PyArray1};
@@ -55,6 +56,16 @@ pub fn effort(tolerance: f64, method: Option<String>, threads: Option<usize>) ->
     }
     let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     Ok(Effort { tolerance, method, threads: threads.unwrap_or_else(all) })
+}
+
+/// The device of this name, which computes the values; with a method it can only be the processor.
+pub fn device_of(name: &str, has_method: bool) -> PyResult<Device> {
+    let problem = || errors::value(format!("device is {name:?}; expected one of cpu, cuda, auto"));
+    let device = Device::named(name).ok_or_else(problem)?;
+    if has_method && device != Device::Processor {
+        return Err(errors::value("method is for the device 'cpu'; expected one of method and device"));
+    }
+    Ok(device)
 }
 
 /// When to stop.

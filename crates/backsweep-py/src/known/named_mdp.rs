@@ -4,6 +4,7 @@
 use crate::errors;
 use crate::known::stopping::Stopping;
 use crate::names::Names;
+use backsweep_cuda::Error as CardError;
 use backsweep_mdp::{Mdp, Objective};
 use backsweep_solve::{Limits, Session};
 use pyo3::prelude::*;
@@ -33,17 +34,22 @@ pub struct Effort {
 
 impl Effort {
     /// Calls a solver without the interpreter.
-    pub fn run<T: Send>(
+    pub fn run<T: Send, E: Into<CardError> + Send>(
         &self,
         py: Python<'_>,
         stopping: &Stopping,
-        solver: impl FnOnce(&Limits) -> backsweep_solve::Result<T> + Send,
+        solver: impl FnOnce(&Limits) -> Result<T, E> + Send,
     ) -> PyResult<T> {
         let found = py.detach(|| {
             let stop = || stopping.stop();
             solver(&Limits { tolerance: self.tolerance, relative: 0.0, stop: &stop, threads: self.threads })
         });
-        found.map_err(wrong)
+        found.map_err(|error| match error.into() {
+            CardError::Solve(error) => wrong(error),
+            error => {
+                errors::value(format!("device='cuda': {error}; device='auto' uses the processor instead"))
+            }
+        })
     }
 }
 

@@ -228,7 +228,7 @@ mod tests {
     fn filled(family: &Family, check: impl Fn(&FlatModel, Option<&FlatModel>)) {
         let Family { mdp, discount } = family;
         let rewards = mdp.expected_rewards(None).unwrap();
-        let model = FlatModel::new(mdp, &rewards, *discount, Direction::Minimize).unwrap();
+        let model = FlatModel::new(mdp, &rewards, *discount, Direction::Minimize, 1).unwrap();
         let copy = Renumbered::for_sweeps(&model, (0..model.n_states() as u32).collect());
         check(&model, copy.filled.then(|| copy.model()).as_ref());
     }

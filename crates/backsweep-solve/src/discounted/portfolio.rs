@@ -187,6 +187,17 @@ impl Portfolio {
         })
     }
 
+    /// Sweeps from values that the caller has.
+    pub fn start_at(&mut self, model: &FlatModel, values: &[f64], goal: &Goal) -> Reached {
+        self.explain("simultaneous: from the given values");
+        // The true values lie within this, so nothing is lost, and no sum overflows.
+        let most = model.largest_value();
+        let values = values.iter().map(|value| value.clamp(-most, most)).collect();
+        let patient = Goal { patience: PATIENCE, ..*goal };
+        let reached = sweeps::modified_policy_iteration(model, values, &patient);
+        if reached.end == SweepEnd::Slow { self.slow(model, reached.values, goal) } else { reached }
+    }
+
     /// The method that the caller wants.
     pub fn forced(&mut self, model: &FlatModel, method: DiscountedMethod, goal: &Goal) -> Result<Reached> {
         let n = model.n_states();

@@ -5,12 +5,9 @@
 //! The rows of the policy are gathered into their own arrays, so that the sweeps in between read a fraction of the
 //! model. Every state depends only on the values before the sweep, so any number of threads computes the same bytes.
 
-use super::model::{FlatModel, mean};
+use super::model::{ARCS_PER_THREAD, FlatModel, mean};
 use super::proof::{Shift, ValueChange};
 use backsweep_mdp::NO_CHOICE;
-
-/// Below this many arcs per sweep a second thread costs more than it saves (measured: about 30 microseconds to start one).
-const ARCS_PER_THREAD: usize = 500_000;
 
 /// The rows of one policy, in arrays of their own.
 #[derive(Default)]

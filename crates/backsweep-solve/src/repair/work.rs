@@ -2,8 +2,8 @@
 
 use super::queue::Queue;
 use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
-use crate::discounted;
 use crate::discounted::model::mean;
+use crate::discounted::{self, How};
 use crate::undiscounted::{ends_and_slack, missing_mass};
 use crate::{Limits, Result, Solution, Start};
 use backsweep_mdp::{Direction, Mdp, NO_CHOICE};
@@ -281,8 +281,8 @@ impl Repair {
         // As above; if the model were refused, small backups would continue instead.
         if let Ok((mdp, ids)) = self.flatten() {
             let rewards: Vec<f64> = ids.iter().map(|&id| self.rows.rewards[id as usize]).collect();
-            let start = Some(&self.values[..]);
-            let solved = discounted::solve_from(&mdp, &rewards, discount, direction, None, &half, start);
+            let how = How::Choose(Some(&self.values));
+            let solved = discounted::solve(&mdp, &rewards, discount, direction, how, &half);
             if let Ok((mut solved, start)) = solved {
                 solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
                 let ends = vec![0.0; ids.len()];

@@ -1,0 +1,6 @@
+//! The tests of `backsweep-cuda`; none needs a card.
+
+mod common;
+mod layouts;
+mod open;
+mod proposals;

@@ -194,8 +194,8 @@ impl Portfolio {
         let most = model.largest_value();
         let values = values.iter().map(|value| value.clamp(-most, most)).collect();
         let patient = Goal { patience: PATIENCE, ..*goal };
-        let reached = sweeps::modified_policy_iteration(model, values, &patient);
-        if reached.end == SweepEnd::Slow { self.slow(model, reached.values, goal) } else { reached }
+        let reached = Runner::Simultaneous.run(model, values, &patient);
+        if reached.end == SweepEnd::Slow { self.rounds_from(model, reached.values, goal) } else { reached }
     }
 
     /// The method that the caller wants.

@@ -119,6 +119,19 @@ class Agent:
             next_state: the state after the step.
             terminated: whether the episode ended there.
             truncated: whether the episode was cut there.
+
+        Raises:
+            UnknownName: the agent does not know the state.
+            ValueError: this step was not observed, or observations fade; nothing has changed.
+
+        Example:
+            >>> import backsweep
+            >>> agent = backsweep.Agent(discount=0.9)
+            >>> agent.observe("yard", "east", 1.0, "street", terminated=True)
+            >>> agent.observe("yard", "east", 5.0, "street", terminated=True)
+            >>> agent.forget("yard", "east", 5.0, "street", terminated=True)
+            >>> agent.value("yard")
+            1.0
         """
     def observe_many(
         self,
@@ -146,12 +159,15 @@ class Agent:
 
         Returns:
             The number of steps.
+
+        Raises:
+            ValueError: a row is refused, or columns differ in length; the message names the row, and nothing is learned.
         """
     def plan(
         self, cycles: int | None = None, *, microseconds: float | None = None, until: float | None = None
     ) -> int:
-        """Plan: propagate changes of the values that act uses, the most important first. Give cycles, microseconds, or until (with
-        cycles as a limit).
+        """Propagate changes of the values that act uses, most urgent first. Give cycles, microseconds, or until (with cycles as a
+        limit).
 
         Args:
             cycles: the maximum number of update cycles.
@@ -160,6 +176,20 @@ class Agent:
 
         Returns:
             The number of update cycles; fewer than allowed if nothing was left to do.
+
+        Raises:
+            TypeError: no amount is given, or more than one.
+            ValueError: the amount is negative or not a number.
+
+        Example:
+            >>> import backsweep
+            >>> agent = backsweep.Agent(discount=0.9)
+            >>> agent.observe("hall", "north", 0.0, "yard")
+            >>> agent.observe("yard", "east", 1.0, "street", terminated=True)
+            >>> agent.plan(cycles=10)
+            2
+            >>> agent.value("hall")
+            0.9
         """
     def recommend(
         self, cycles: int | None = None, *, microseconds: float | None = None, until: float | None = None
@@ -175,6 +205,21 @@ class Agent:
 
         Returns:
             The number of update cycles; fewer than allowed if nothing was left to do.
+
+        Raises:
+            TypeError: no amount is given, or more than one.
+            ValueError: the amount is negative or not a number.
+
+        Example:
+            >>> import backsweep
+            >>> agent = backsweep.Agent(0.95, explore=backsweep.CountBonus(), reward_range=(0, 1), actions=2)
+            >>> agent.observe("start", 0, 0.0, "start")
+            >>> _ = agent.plan(cycles=10)
+            >>> agent.act("start")
+            1
+            >>> _ = agent.recommend(cycles=10)
+            >>> agent.best_action("start")
+            0
         """
     def act(self, state: Any, actions: Iterable[Any] | None = None, *, action_mask: Iterable[Any] | None = None) -> Any:
         """Choose an action: the best one, ties broken at random; with probability epsilon a random one; as explore says, if it
@@ -185,18 +230,28 @@ class Agent:
             actions: the actions that are possible; new ones are added. A list of booleans, or an array of booleans or bytes
                 that are 0 or 1, is treated as a mask.
             action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
+
+        Raises:
+            UnknownName: no actions are known in the state.
+            ValueError: no action is possible, or the mask has another length.
         """
     def value(self, state: Any) -> float:
         """The value of a state; 0 for one seen only as the end of an episode.
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the agent does not know the state.
         """
     def action_values(self, state: Any) -> dict[Any, float]:
         """The values of a state's actions, as a dict.
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the agent does not know the state.
         """
     def best_action(self, state: Any) -> Any:
         """The best action in a state; None if no action is known there. Among equally good actions it is the first, or with
@@ -204,6 +259,9 @@ class Agent:
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the agent does not know the state.
         """
     def policy(self) -> dict[Any, Any]:
         """The best action of every state with actions, as a dict."""
@@ -214,6 +272,9 @@ class Agent:
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the agent does not know the state.
         """
     @property
     def states(self) -> list[Any]:
@@ -242,6 +303,9 @@ class Agent:
 
         Returns:
             A dict of (lower, upper) by state.
+
+        Raises:
+            ValueError: the agent has no reward_range, or confidence is out of range.
         """
     def mdp(self) -> MDP:
         """The learned model as an MDP: to solve it for any objective, to write it for other tools, to ask what-if questions.
@@ -267,6 +331,9 @@ class Agent:
             minimize: whether to compute the smallest values that a policy attains, not the largest.
             time_limit: stop after this many seconds, with the intervals reached so far.
             threads: how many threads to use; all cores if not given.
+
+        Raises:
+            ValueError: the objective is not defined for this model; the message says what to do.
         """
     def save(self, path: str | PathLike[str], *, encode: Callable[[Any], Hashable] | None = None) -> None:
         """Write the whole agent to a file, replacing any existing one.
@@ -274,6 +341,10 @@ class Agent:
         Args:
             path: the file; a device or pipe is refused.
             encode: a function that turns names other than plain data into plain data, different ones into different data.
+
+        Raises:
+            TypeError: a name is not plain data, and there is no encode.
+            OSError: the file cannot be written; the old one is unchanged.
         """
     @staticmethod
     def load(path: str | PathLike[str], *, decode: Callable[[Any], Hashable] | None = None) -> Agent:
@@ -282,12 +353,19 @@ class Agent:
         Args:
             path: a file that save wrote.
             decode: the inverse of the encode that it was saved with.
+
+        Raises:
+            FileError: the file is damaged, of another version, or not an agent.
+            OSError: the file cannot be read.
         """
     def to_bytes(self, *, encode: Callable[[Any], Hashable] | None = None) -> bytes:
         """The bytes that save would write.
 
         Args:
             encode: as for save.
+
+        Raises:
+            TypeError: a name is not plain data, and there is no encode.
         """
     @staticmethod
     def from_bytes(data: bytes, *, decode: Callable[[Any], Hashable] | None = None) -> Agent:
@@ -296,6 +374,9 @@ class Agent:
         Args:
             data: the bytes.
             decode: as for load.
+
+        Raises:
+            FileError: the bytes are damaged, of another version, or not an agent.
         """
     @staticmethod
     def _restore(data: bytes, others: list[Any]) -> Agent: ...
@@ -374,6 +455,9 @@ class Agent:
 
         Returns:
             The action, and ``None`` for the state of the policy.
+
+        Raises:
+            ValueError: no action is known in the state, and none is declared.
         """
 
     def _repr_html_(self) -> str: ...

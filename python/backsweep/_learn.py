@@ -267,6 +267,17 @@ def learn(
 
     Returns:
         The history.
+
+    Raises:
+        ValueError: a number is out of range, or ``reward_range`` must be given.
+        TypeError: the spaces of the environment cannot be states and actions, or an argument is of the wrong kind.
+
+    Example:
+        >>> import backsweep
+        >>> history = backsweep.learn("FrozenLake-v1", steps=5_000, seed=0)
+        >>> history.n_steps
+        5000
+        >>> action, _ = history.agent.predict(0)
     """
     env = make(env)
     world = VectorWorld(env) if hasattr(env, "num_envs") else World(env)

@@ -167,6 +167,20 @@ def learn_log(
         hold_out: the share of cases that are held out, rounded to a multiple of 1/16; or, by when cases began, ``"last 20%"`` or a date
             such as ``"2024-05-01"``, from which on they are held out.
         hold_out_by: the column by whose value cases are held out together, such as a hospital.
+
+    Returns:
+        The policy with its report.
+
+    Raises:
+        ValueError: a column is missing or a row malformed; the message says where.
+
+    Example:
+        >>> import backsweep
+        >>> log = {"case": [i // 2 for i in range(200)], "hot": ["yes", "no"] * 100,
+        ...        "fan": ["on", "off", "off", "off"] * 50, "comfort": [1.0, 1.0, 0.0, 1.0] * 50}
+        >>> learned = backsweep.learn_log(log, case="case", state="hot", action="fan", reward="comfort")
+        >>> learned.policy["yes"]
+        'on'
     """
     if final is not None and len(final) != 1:
         raise ValueError(f"final names {len(final)} columns; expected one, as in {{'outcome': {{'survived': 1, 'died': 0}}}}")

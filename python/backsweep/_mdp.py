@@ -96,6 +96,10 @@ class MDP:
             discount: how much a reward one step later counts, from 0 to 1.
             planner: as for ``MDP``.
             normalize: whether to divide the probabilities of each action by their sum.
+
+        Raises:
+            TypeError: the environment has no table of probabilities.
+            ValueError: the table is malformed; the message names the state and action.
         """
         transitions = getattr(getattr(env, "unwrapped", env), "P", None)
         if not isinstance(transitions, Mapping):
@@ -132,6 +136,10 @@ class MDP:
             available: ``available[s, a]`` says which actions exist; a state without any is an end, worth 0.
             planner: as for ``MDP``.
             normalize: whether to divide every row and its end by their sum.
+
+        Raises:
+            ValueError: shapes do not fit, or probabilities do not sum to 1.
+            MemoryError: the problem would not fit into memory.
         """
         return cls._of(_tables.from_dense(transitions, rewards, discount, end, available, normalize), planner)
 
@@ -158,6 +166,10 @@ class MDP:
             available: as for ``from_arrays``.
             planner: as for ``MDP``.
             normalize: as for ``from_arrays``.
+
+        Raises:
+            ValueError: shapes do not fit, or probabilities do not sum to 1.
+            MemoryError: the problem would not fit into memory.
         """
         return cls._of(_tables.from_sparse(transitions, rewards, discount, end, available, normalize), planner)
 
@@ -193,6 +205,16 @@ class MDP:
             limit: expand at most this many states. The others are ends, worth 0, labeled "frontier"; a warning says so.
             progress: whether to show a bar; by default in a terminal or notebook.
             normalize: with ``vectorized``: whether to divide probabilities by their sum.
+
+        Raises:
+            ValueError: outcomes are malformed, or probabilities do not sum to 1; the message names the state.
+
+        Example:
+            >>> import backsweep
+            >>> mdp = backsweep.MDP.from_function(
+            ...     3, lambda n: ["down"] if n else [], lambda n, action: [(1.0, n - 1, -1.0)], discount=1.0)
+            >>> mdp.solve().values.tolist()
+            [-3.0, -2.0, -1.0, 0.0]
         """
         if vectorized:
             if value_range is not None:
@@ -263,6 +285,10 @@ class MDP:
             discount: how much a reward one step later counts, from 0 to 1; that of the file for .backsweep.
             format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not say.
             progress: whether to show a bar; by default in a terminal or notebook.
+
+        Raises:
+            FileError: the file is malformed; the message says where, what was found and what was expected.
+            OSError: the file cannot be read.
         """
         path = fspath(path)
         if format == "backsweep" or (format is None and path.lower().endswith(".backsweep")):
@@ -298,6 +324,9 @@ class MDP:
             action: the action.
             outcomes: a list of (probability, next state, reward, terminated).
             normalize: whether to divide the probabilities by their sum; otherwise it must be 1.
+
+        Raises:
+            ValueError: the probabilities do not sum to 1; nothing has changed.
         """
         self._solver.set_outcomes(state, action, [tuple(outcome) for outcome in outcomes], normalize)
 
@@ -308,6 +337,9 @@ class MDP:
             state: a known state.
             action: one of its actions.
             reward: the reward.
+
+        Raises:
+            UnknownName: the problem does not have this state or action.
         """
         self._solver.set_reward(state, action, reward)
 
@@ -317,6 +349,9 @@ class MDP:
         Args:
             state: a known state.
             action: one of its actions.
+
+        Raises:
+            UnknownName: the problem does not have this state or action.
         """
         self._solver.remove_action(state, action)
 
@@ -326,6 +361,9 @@ class MDP:
         Args:
             label: the label; "init" stands for the initial states.
             states: known states.
+
+        Raises:
+            UnknownName: the problem does not have one of the states.
         """
         self._solver.set_label(label, states)
 
@@ -432,6 +470,16 @@ class MDP:
             minimize: as for ``solve``.
             time_limit: as for ``solve``, for both answers together.
             threads: as for ``solve``.
+
+        Raises:
+            UnknownName: the problem does not have a state, or an action that is to be removed.
+
+        Example:
+            >>> import backsweep
+            >>> mdp = backsweep.MDP(discount=0.5)
+            >>> mdp.set_outcomes("shop", "sell", [(1.0, "shop", 1.0, False)])
+            >>> mdp.what_if({("shop", "sell"): 2.0}).after.round(6).tolist()
+            [4.0]
         """
         engine = self._solver
         edits: list[tuple[Any, Any, list[Any] | None, float | None]] = []
@@ -472,6 +520,9 @@ class MDP:
             minimize: as for ``solve``.
             time_limit: as for ``solve``, for both policies together.
             threads: as for ``solve``.
+
+        Raises:
+            UnknownName: the policy names a state or action that the problem does not have.
         """
         engine = self._solver
         numbers, (lost, visits, per_visit), rest = engine.evaluate(
@@ -493,6 +544,9 @@ class MDP:
             seed: the seed of the random numbers.
             start: where runs begin; by default in one of the initial states, or in the first state.
             max_steps: the length at which a run is cut off.
+
+        Raises:
+            UnknownName: the policy names a state or action that the problem does not have.
         """
         return self._solver.simulate(_shares(policy, self), start, episodes, max_steps, seed)
 
@@ -501,6 +555,9 @@ class MDP:
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the problem does not have this state.
         """
         return self._solver.value(state)
 
@@ -513,6 +570,9 @@ class MDP:
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the problem does not have this state.
         """
         return self._solver.best_action(state)
 
@@ -525,6 +585,9 @@ class MDP:
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the problem does not have this state.
         """
         return self._solver.action_values(state)
 
@@ -533,6 +596,9 @@ class MDP:
 
         Args:
             state: a known state.
+
+        Raises:
+            UnknownName: the problem does not have this state.
         """
         return self._solver.actions(state)
 
@@ -552,6 +618,10 @@ class MDP:
         Args:
             path: a file that ``save`` wrote.
             decode: the inverse of the ``encode`` that it was saved with.
+
+        Raises:
+            FileError: the file is damaged, of another version, or not of ours.
+            OSError: the file cannot be read.
         """
         return cls._of(KnownModel.load(path, decode))
 

@@ -28,6 +28,9 @@ def predict(
 
     Returns:
         The action, and ``None`` for the state of the policy.
+
+    Raises:
+        ValueError: no action is known in the state, and none is declared.
     """
     known = interface_of(self)
     space = known.space if known is not None else None

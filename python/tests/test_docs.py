@@ -4,6 +4,9 @@ import ast
 import doctest
 import inspect
 import re
+import shlex
+import subprocess
+import sys
 import textwrap
 import warnings
 from pathlib import Path
@@ -16,9 +19,9 @@ import backsweep
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
-def blocks(path):
-    """The Python code in a document, indented blocks of tabs included."""
-    found = re.findall(r"^( *)```python\n(.*?)^\1```", path.read_text(encoding="utf-8"), re.M | re.S)
+def blocks(path, kinds=("python",)):
+    """The code of these kinds in a document, indented blocks of tabs included."""
+    found = re.findall(rf"^( *)```(?:{'|'.join(kinds)})\n(.*?)^\1```", path.read_text(encoding="utf-8"), re.M | re.S)
     return [textwrap.dedent(code) for _, code in found]
 
 
@@ -61,11 +64,15 @@ def test_the_code_in_the_guide_runs(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", [path for path in PAGES if blocks(path)], ids=lambda path: path.stem)
 def test_the_code_of_a_page_runs(path, tmp_path, monkeypatch):
-    """All blocks of a page, one after another; what they promise is asserted in them."""
+    """All blocks of a page, one after another, with commands of ours in between; what they promise is asserted in them."""
     monkeypatch.chdir(tmp_path)
     names = {"__name__": path.stem}
-    for block in blocks(path):
-        exec(compile(block, str(path), "exec"), names)
+    for block in blocks(path, ("python", "sh")):
+        if block.startswith("backsweep "):
+            for command in block.replace("\\\n", " ").splitlines():
+                subprocess.run([sys.executable, "-m", *shlex.split(command, comments=True)], check=True, timeout=120)
+        elif not block.startswith("pip "):
+            exec(compile(block, str(path), "exec"), names)
 
 
 def test_the_page_of_the_package_index_has_no_relative_links():
@@ -90,7 +97,13 @@ def test_the_docstring_is_true():
     assert doctest.testmod(backsweep).failed == 0
 
 
-@pytest.mark.parametrize("item", [backsweep.Agent, backsweep.MDP, backsweep.MDP.solve, backsweep.evaluate], ids=lambda item: item.__qualname__)
+EXAMPLES = [
+    backsweep.Agent, backsweep.Agent.forget, backsweep.Agent.plan, backsweep.Agent.recommend, backsweep.MDP, backsweep.MDP.from_function,
+    backsweep.MDP.solve, backsweep.MDP.what_if, backsweep.evaluate, backsweep.learn, backsweep.learn_log,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("item", EXAMPLES, ids=lambda item: item.__qualname__)
 def test_examples_in_docstrings_are_true(item):
     """Those of the library are taken from the docstring alone: doctest finds nothing in compiled modules."""
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(item), {}, item.__qualname__, None, 0)
@@ -115,7 +128,7 @@ def test_the_stub_says_what_help_says():
     """Editors show the docstrings of the stub, ``help()`` those of the module: they are the same."""
     stub = ast.parse((Path(backsweep.__file__).parent / "_backsweep.pyi").read_text(encoding="utf-8"))
     compared = 0
-    for kind in (node for node in stub.body if isinstance(node, ast.ClassDef) and node.name not in ("KnownModel", "LearnedLog", "Solver", "SuiteWorld")):
+    for kind in (node for node in stub.body if isinstance(node, ast.ClassDef) and node.name in backsweep.__all__):
         runtime = getattr(backsweep, kind.name)
         assert ast.get_docstring(kind) == inspect.getdoc(runtime), kind.name
         for method in (node for node in kind.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")):

@@ -205,6 +205,19 @@ impl Agent {
     ///     next_state: the state after the step.
     ///     terminated: whether the episode ended there.
     ///     truncated: whether the episode was cut there.
+    ///
+    /// Raises:
+    ///     UnknownName: the agent does not know the state.
+    ///     ValueError: this step was not observed, or observations fade; nothing has changed.
+    ///
+    /// Example:
+    ///     >>> import backsweep
+    ///     >>> agent = backsweep.Agent(discount=0.9)
+    ///     >>> agent.observe("yard", "east", 1.0, "street", terminated=True)
+    ///     >>> agent.observe("yard", "east", 5.0, "street", terminated=True)
+    ///     >>> agent.forget("yard", "east", 5.0, "street", terminated=True)
+    ///     >>> agent.value("yard")
+    ///     1.0
     #[pyo3(
         signature = (state, action, reward, next_state, terminated=None, truncated=None),
         text_signature = "($self, state, action, reward, next_state, terminated=False, truncated=False)"
@@ -238,6 +251,9 @@ impl Agent {
     ///
     /// Returns:
     ///     The number of steps.
+    ///
+    /// Raises:
+    ///     ValueError: a row is refused, or columns differ in length; the message names the row, and nothing is learned.
     #[pyo3(signature = (states, actions, rewards, next_states, terminated=None, truncated=None, *, cycles=None))]
     #[allow(clippy::too_many_arguments, reason = "one for each column")]
     fn observe_many(
@@ -259,8 +275,8 @@ impl Agent {
         crate::observe_many::observe_many(py, &mut learner, columns, cycles, heavy)
     }
 
-    /// Plan: propagate changes of the values that act uses, the most important first. Give cycles, microseconds, or until (with
-    /// cycles as a limit).
+    /// Propagate changes of the values that act uses, most urgent first. Give cycles, microseconds, or until (with cycles as a
+    /// limit).
     ///
     /// Args:
     ///     cycles: the maximum number of update cycles.
@@ -269,6 +285,20 @@ impl Agent {
     ///
     /// Returns:
     ///     The number of update cycles; fewer than allowed if nothing was left to do.
+    ///
+    /// Raises:
+    ///     TypeError: no amount is given, or more than one.
+    ///     ValueError: the amount is negative or not a number.
+    ///
+    /// Example:
+    ///     >>> import backsweep
+    ///     >>> agent = backsweep.Agent(discount=0.9)
+    ///     >>> agent.observe("hall", "north", 0.0, "yard")
+    ///     >>> agent.observe("yard", "east", 1.0, "street", terminated=True)
+    ///     >>> agent.plan(cycles=10)
+    ///     2
+    ///     >>> agent.value("hall")
+    ///     0.9
     #[pyo3(signature = (cycles=None, *, microseconds=None, until=None))]
     fn plan(
         &self,
@@ -291,6 +321,21 @@ impl Agent {
     ///
     /// Returns:
     ///     The number of update cycles; fewer than allowed if nothing was left to do.
+    ///
+    /// Raises:
+    ///     TypeError: no amount is given, or more than one.
+    ///     ValueError: the amount is negative or not a number.
+    ///
+    /// Example:
+    ///     >>> import backsweep
+    ///     >>> agent = backsweep.Agent(0.95, explore=backsweep.CountBonus(), reward_range=(0, 1), actions=2)
+    ///     >>> agent.observe("start", 0, 0.0, "start")
+    ///     >>> _ = agent.plan(cycles=10)
+    ///     >>> agent.act("start")
+    ///     1
+    ///     >>> _ = agent.recommend(cycles=10)
+    ///     >>> agent.best_action("start")
+    ///     0
     #[pyo3(signature = (cycles=None, *, microseconds=None, until=None))]
     fn recommend(
         &self,
@@ -310,6 +355,10 @@ impl Agent {
     ///     actions: the actions that are possible; new ones are added. A list of booleans, or an array of booleans or bytes
     ///         that are 0 or 1, is treated as a mask.
     ///     action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
+    ///
+    /// Raises:
+    ///     UnknownName: no actions are known in the state.
+    ///     ValueError: no action is possible, or the mask has another length.
     #[pyo3(signature = (state, actions=None, *, action_mask=None))]
     fn act<'py>(
         &self,
@@ -324,6 +373,9 @@ impl Agent {
     ///
     /// Args:
     ///     state: a known state.
+    ///
+    /// Raises:
+    ///     UnknownName: the agent does not know the state.
     fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
         self.recommending(state.py())?.value(state)
     }
@@ -332,6 +384,9 @@ impl Agent {
     ///
     /// Args:
     ///     state: a known state.
+    ///
+    /// Raises:
+    ///     UnknownName: the agent does not know the state.
     fn action_values<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         self.recommending(state.py())?.action_values(state)
     }
@@ -341,6 +396,9 @@ impl Agent {
     ///
     /// Args:
     ///     state: a known state.
+    ///
+    /// Raises:
+    ///     UnknownName: the agent does not know the state.
     fn best_action<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.recommending(state.py())?.best_action(state)
     }
@@ -360,6 +418,9 @@ impl Agent {
     ///
     /// Args:
     ///     state: a known state.
+    ///
+    /// Raises:
+    ///     UnknownName: the agent does not know the state.
     fn actions<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.lock()?.action_names(state)
     }
@@ -404,6 +465,9 @@ impl Agent {
     ///
     /// Returns:
     ///     A dict of (lower, upper) by state.
+    ///
+    /// Raises:
+    ///     ValueError: the agent has no reward_range, or confidence is out of range.
     #[pyo3(signature = (confidence=0.95))]
     fn intervals<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyDict>> {
         self.lock()?.intervals(py, confidence)
@@ -426,6 +490,9 @@ impl Agent {
     ///     minimize: whether to compute the smallest values that a policy attains, not the largest.
     ///     time_limit: stop after this many seconds, with the intervals reached so far.
     ///     threads: how many threads to use; all cores if not given.
+    ///
+    /// Raises:
+    ///     ValueError: the objective is not defined for this model; the message says what to do.
     #[pyo3(signature = (tolerance=1e-9, objective=None, *, minimize=false, time_limit=None, threads=None))]
     fn solve<'py>(
         &self,
@@ -448,6 +515,10 @@ impl Agent {
     /// Args:
     ///     path: the file; a device or pipe is refused.
     ///     encode: a function that turns names other than plain data into plain data, different ones into different data.
+    ///
+    /// Raises:
+    ///     TypeError: a name is not plain data, and there is no encode.
+    ///     OSError: the file cannot be written; the old one is unchanged.
     #[pyo3(signature = (path, *, encode=None))]
     fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
         self.lock()?.save(py, &path, encode.as_ref())
@@ -458,6 +529,10 @@ impl Agent {
     /// Args:
     ///     path: a file that save wrote.
     ///     decode: the inverse of the encode that it was saved with.
+    ///
+    /// Raises:
+    ///     FileError: the file is damaged, of another version, or not an agent.
+    ///     OSError: the file cannot be read.
     #[staticmethod]
     #[pyo3(signature = (path, *, decode=None))]
     fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
@@ -468,6 +543,9 @@ impl Agent {
     ///
     /// Args:
     ///     encode: as for save.
+    ///
+    /// Raises:
+    ///     TypeError: a name is not plain data, and there is no encode.
     #[pyo3(signature = (*, encode=None))]
     fn to_bytes<'py>(
         &self,
@@ -482,6 +560,9 @@ impl Agent {
     /// Args:
     ///     data: the bytes.
     ///     decode: as for load.
+    ///
+    /// Raises:
+    ///     FileError: the bytes are damaged, of another version, or not an agent.
     #[staticmethod]
     #[pyo3(signature = (data, *, decode=None))]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {

@@ -321,7 +321,7 @@ impl Names {
         if copy.len() != self.len() {
             return Err(errors::error(
                 py,
-                format!("deep copies of different {role}s are equal; expected names that stay different"),
+                format!("deep copies of different {role}s are equal; names must stay different when copied"),
             ));
         }
         Ok(copy)

@@ -22,14 +22,14 @@ class Agent:
     Values are near optimal for the model, not exact: ``audit`` and ``bound`` say how near. ``learn`` runs one in an environment.
 
     Args:
-        discount: how much a reward one step later counts, from 0 to 1.
+        discount: the factor by which a reward one step later counts, from 0 to 1.
         planner: the name of a planner, or an object such as ``SmallBackups(queue="bucket")``.
         optimism: ``Optimism(value, min_visits)``: an action seen fewer than ``min_visits`` times is worth ``value``.
         epsilon: the probability that ``act`` takes a random action.
         actions: the actions of every state: a number n for 0 to n-1, or a list. Without it, actions are discovered.
         seed: seeds the agent's random generator; None draws a fresh seed.
         freeze_at: after this many visits an action is no longer learned (R-max).
-        explore: how act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
+        explore: the way act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
         reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it. A reward outside it
             is refused.
         start: the value that act assumes for an untried action; None for the most that reward_range allows.
@@ -326,11 +326,11 @@ class Agent:
         The agent's own values stay as they are: these are kept near the optimum by ``plan``, and optimistic where little was seen.
 
         Args:
-            tolerance: how close values must come to the truth, above 0.
+            tolerance: the largest accepted distance of a value from the truth, above 0.
             objective: as for ``MDP.solve``; discounted reward if not given.
             minimize: whether to compute the smallest values that a policy attains, not the largest.
             time_limit: stop after this many seconds, with the intervals reached so far.
-            threads: how many threads to use; all cores if not given.
+            threads: the number of threads; all cores if not given.
 
         Raises:
             ValueError: the objective is not defined for this model; the message says what to do.
@@ -447,7 +447,7 @@ class Agent:
         environment returns it, gets an array of actions.
 
         Args:
-            observation: what the environment returned.
+            observation: an observation of the environment.
             state: ignored: the policy has no memory.
             episode_start: ignored, for the same reason.
             deterministic: if false, the action is the one of ``act``, which explores and may add the state.
@@ -470,7 +470,7 @@ class SmallBackupPredictor:
     """Prediction with small backups, which have no step size.
 
     Args:
-        discount: how much a reward one step later counts, from 0 to 1.
+        discount: the factor by which a reward one step later counts, from 0 to 1.
         initial_value: the value of a state before it is left for the first time.
         selection: which value is backed up: "most_recent", "round_robin", "random" or "largest".
         iterations: small backups per step; 1 if not given.
@@ -522,7 +522,7 @@ class TD0:
     """TD(0), with a constant step size or one that decays with the visits of a state.
 
     Args:
-        discount: how much a reward one step later counts, from 0 to 1.
+        discount: the factor by which a reward one step later counts, from 0 to 1.
         step_size: a constant step size, from 0 to 1; 0.1 if neither it nor decay is given.
         decay: the rate d of a step size 1 / (d (visits - 1) + 1), from 0 to 1.
         initial_value: the value of a state before it is left for the first time.

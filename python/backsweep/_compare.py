@@ -82,7 +82,7 @@ class Comparison:
         """Draw the learning curves, one picture for each environment: the mean over seeds, and their range. Needs matplotlib.
 
         Args:
-            window: how many episodes the running mean of a run covers.
+            window: the number of episodes that the running mean of a run covers.
             axes: one matplotlib axes for each environment; new ones by default.
 
         Returns:

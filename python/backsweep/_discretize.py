@@ -37,7 +37,7 @@ class Discretize(Wrapper, RecordConstructorArgs):
         env: the environment. Everything but observations passes through unchanged.
         bins: the number of bins of every dimension, or a list with an entry per dimension: a number of bins, or the edges
             themselves (increasing numbers).
-        method: how edges are placed where only a number of bins is given: ``"uniform"`` (equal widths from ``low`` to ``high``) or
+        method: the way edges are placed where only a number of bins is given: ``"uniform"`` (equal widths from ``low`` to ``high``) or
             ``"quantile"`` (equally many of the observations that random actions lead to).
         low: where the range to divide begins, one number per dimension, for ``"uniform"``; by default as in the observation space.
         high: where it ends, likewise.
@@ -109,7 +109,7 @@ class Discretize(Wrapper, RecordConstructorArgs):
         """The bins of an observation.
 
         Args:
-            observation: what the environment returned, as numbers.
+            observation: an observation of the environment, as numbers.
         """
         numbers = np.asarray(observation, dtype=float).ravel().tolist()
         if len(numbers) != self._n:

@@ -155,7 +155,7 @@ class History:
         """Draw what was earned over the episodes and, if it was evaluated, what the recommended policy was worth. Needs matplotlib.
 
         Args:
-            window: how many episodes the running mean covers.
+            window: the number of episodes that the running mean covers.
             ax: matplotlib axes to draw on; new ones by default.
 
         Returns:
@@ -261,7 +261,7 @@ def learn(
         evaluate_every: evaluate the recommended policy each time this many steps were taken. What is learned does not depend on
             it: a copy of the agent is evaluated in another environment.
         evaluate_episodes: the number of episodes of an evaluation.
-        evaluate_env: where to evaluate; by default in a copy of ``env``.
+        evaluate_env: the environment to evaluate in; by default in a copy of ``env``.
         target: stop as soon as an evaluation has at least this mean return.
         writer: a ``CsvWriter``, a ``TensorBoardWriter``, or several: they get episodes and evaluations at once.
 

@@ -160,8 +160,8 @@ def learn_log(
         missing: the name for an empty value of a state or action; without it, such a row is bad.
         skip_bad: bad rows, with their cases, are skipped up to this share of all rows.
         strict: whether to refuse a log that gives a warning, such as one where `1` and `1.0` are two states.
-        discount: how much a reward one step later counts, above 0 and at most 1.
-        min_count: how often an action must have been logged in a state.
+        discount: the factor by which a reward one step later counts, above 0 and at most 1.
+        min_count: the number of times an action must have been logged in a state.
         keep_logged: whether actions below the minimum keep their logged probability (SPIBB).
         pessimism: plan as if an action seen n times paid less by this divided by the square root of n.
         hold_out: the share of cases that are held out, rounded to a multiple of 1/16; or, by when cases began, ``"last 20%"`` or a date

@@ -52,7 +52,7 @@ class MDP:
     ``from_gymnasium``, ``from_arrays`` and ``from_scipy``, or from a file with ``read``.
 
     Args:
-        discount: how much a reward one step later counts, from 0 to 1.
+        discount: the factor by which a reward one step later counts, from 0 to 1.
         planner: deprecated and ignored; every problem is solved by the portfolio of methods for known problems.
 
     Example:
@@ -93,7 +93,7 @@ class MDP:
 
         Args:
             env: an environment such as FrozenLake, CliffWalking or Taxi.
-            discount: how much a reward one step later counts, from 0 to 1.
+            discount: the factor by which a reward one step later counts, from 0 to 1.
             planner: as for ``MDP``.
             normalize: whether to divide the probabilities of each action by their sum.
 
@@ -131,7 +131,7 @@ class MDP:
             transitions: the probabilities ``[s, a, t]``. Every row and its end must sum to 1, within the precision of the type
                 in which they are given.
             rewards: the rewards ``[s, a, t]``, ``[s, a]`` or ``[s]``.
-            discount: how much a reward one step later counts, from 0 to 1.
+            discount: the factor by which a reward one step later counts, from 0 to 1.
             end: ``end[s, a]`` is the probability that the episode ends there.
             available: ``available[s, a]`` says which actions exist; a state without any is an end, worth 0.
             planner: as for ``MDP``.
@@ -161,7 +161,7 @@ class MDP:
             transitions: the probabilities: one (states, states) matrix for each action, or one matrix with row
                 ``s * n_actions + a``.
             rewards: the rewards ``[s, a]`` or ``[s]``, or sparse like ``transitions`` for a reward of each outcome.
-            discount: how much a reward one step later counts, from 0 to 1.
+            discount: the factor by which a reward one step later counts, from 0 to 1.
             end: as for ``from_arrays``.
             available: as for ``from_arrays``.
             planner: as for ``MDP``.
@@ -199,7 +199,7 @@ class MDP:
                 episode, (probability, next state, reward, True). With ``vectorized``, it takes whole numbers ``[state, column]``
                 and returns arrays: probabilities ``[state, outcome]``, next states ``[state, outcome, column]``, rewards and,
                 if episodes end, flags.
-            discount: how much a reward one step later counts, from 0 to 1.
+            discount: the factor by which a reward one step later counts, from 0 to 1.
             vectorized: whether ``outcomes`` takes many states at a time, which are rows of whole numbers.
             value_range: no state is worth less than the first number or more than the second.
             limit: expand at most this many states. The others are ends, worth 0, labeled "frontier"; a warning says so.
@@ -255,8 +255,8 @@ class MDP:
         Args:
             env: an environment with discrete actions, whose state can be copied (``copy.deepcopy``) or saved and restored by
                 methods of its own.
-            discount: how much a reward one step later counts, from 0 to 1.
-            samples: how often to take each action in each state.
+            discount: the factor by which a reward one step later counts, from 0 to 1.
+            samples: the number of times to take each action in each state.
             limit: expand at most this many states. The others are ends, worth 0, labeled "frontier"; a warning says so.
             progress: whether to show a bar; by default in a terminal or notebook.
             seed: the seed of the first ``reset``.
@@ -282,7 +282,7 @@ class MDP:
 
         Args:
             path: a UMB (.umb), Storm (.drn), PRISM explicit (.tra) or CSV file, or one that ``save`` wrote (.backsweep).
-            discount: how much a reward one step later counts, from 0 to 1; that of the file for .backsweep.
+            discount: the factor by which a reward one step later counts, from 0 to 1; that of the file for .backsweep.
             format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not say.
             progress: whether to show a bar; by default in a terminal or notebook.
 
@@ -396,12 +396,12 @@ class MDP:
         reached so far, which are still proven.
 
         Args:
-            tolerance: how close values must come to the truth, above 0.
+            tolerance: the largest accepted distance of a value from the truth, above 0.
             objective: ``Discounted``, ``Reach``, ``Total``, ``Horizon`` or ``Average``; discounted reward if not given.
             minimize: whether to compute the smallest values that a policy attains, not the largest.
             method: use this method instead of choosing one; see docs/solving.md.
             time_limit: stop after this many seconds.
-            threads: how many threads to use; all cores if not given. The result is the same for any number.
+            threads: the number of threads; all cores if not given. The result is the same for any number.
             until: for problems from functions with a ``value_range``: find states until the start is within this of the truth.
             at: with ``until``: the start, if it is to be named.
 
@@ -540,7 +540,7 @@ class MDP:
 
         Args:
             policy: as for ``evaluate``.
-            episodes: how many runs.
+            episodes: the number of runs.
             seed: the seed of the random numbers.
             start: where runs begin; by default in one of the initial states, or in the first state.
             max_steps: the length at which a run is cut off.

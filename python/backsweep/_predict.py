@@ -20,7 +20,7 @@ def predict(
     environment returns it, gets an array of actions.
 
     Args:
-        observation: what the environment returned.
+        observation: an observation of the environment.
         state: ignored: the policy has no memory.
         episode_start: ignored, for the same reason.
         deterministic: if false, the action is the one of ``act``, which explores and may add the state.

@@ -26,7 +26,7 @@ def name_of(observation: Any, space: Any = None) -> Hashable:
     tuple of the names of its values, without its ``action_mask``.
 
     Args:
-        observation: what the environment returned.
+        observation: an observation of the environment.
         space: its observation space, which gives the order of a dict's keys; without it, they are sorted.
     """
     if isinstance(observation, dict):

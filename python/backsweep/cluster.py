@@ -109,7 +109,7 @@ class Learner:
         checkpoint: a folder to store it in, and to resume from if it holds a learner; None stores nothing.
         checkpoint_every: store after this many steps.
         cycles: update cycles per step.
-        draws: how many draws of the posterior are kept for workers to act by; 0 for one table by the agent's own values.
+        draws: the number of draws of the posterior that are kept for workers to act by; 0 for one table by the agent's own values.
         seed: seeds the draws.
     """
 
@@ -363,10 +363,10 @@ class Team:
     Args:
         env: makes a Gymnasium environment; called once per worker.
         agent: makes the learner's agent; its actions are declared by the team.
-        workers: how many workers act.
+        workers: the number of workers that act.
         batch: steps per batch.
         cycles: update cycles per step.
-        draws: how many draws of the posterior the workers act by, so that they do not all explore the same corner; worker ``i`` acts
+        draws: the number of draws of the posterior that workers act on, so that they do not all explore the same corner; worker ``i`` acts
             by draw ``i % draws``. 0: all act by the agent's own values. Needs the agent's ``reward_range``.
         epsilon: the probability that a worker takes a random action.
         checkpoint: a folder that the learner stores itself in, and resumes from; it must be reachable from every node that the learner
@@ -434,7 +434,7 @@ class Team:
         A worker that dies is replaced. One whose environment raises an exception is not: the exception is raised here.
 
         Args:
-            steps: how many; a few batches more may be taken.
+            steps: the number of steps; a few batches more may be taken.
         """
         ray = self._ray
         until = self._state()[2] + steps

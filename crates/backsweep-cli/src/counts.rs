@@ -25,6 +25,8 @@ pub struct CountsArguments {
 #[derive(clap::Subcommand)]
 enum CountsCommand {
     /// Merge the counts of several logs, bit for bit as if they had been one log
+    #[command(after_help = "Examples:
+  backsweep counts merge jan.csv feb.csv --out year.csv")]
     Merge {
         /// Files of counts, or patterns
         #[arg(value_name = "COUNTS", required = true)]
@@ -34,6 +36,8 @@ enum CountsCommand {
         out: PathBuf,
     },
     /// Subtract the counts of a part, such as a case to erase, bit for bit as if it had never been counted
+    #[command(after_help = "Examples:
+  backsweep counts subtract year.csv case-17.csv --out year-without-17.csv")]
     Subtract {
         /// The counts to subtract from
         #[arg(value_name = "COUNTS")]
@@ -46,6 +50,8 @@ enum CountsCommand {
         out: PathBuf,
     },
     /// Show the contents of each file of counts
+    #[command(after_help = "Examples:
+  backsweep counts show year.csv --rows 20")]
     Show {
         /// Files of counts, or patterns
         #[arg(value_name = "COUNTS", required = true)]

@@ -231,7 +231,7 @@ predictor!(
     /// Prediction with small backups, which have no step size.
     ///
     /// Args:
-    ///     discount: how much a reward one step later counts, from 0 to 1.
+    ///     discount: the factor by which a reward one step later counts, from 0 to 1.
     ///     initial_value: the value of a state before it is left for the first time.
     ///     selection: which value is backed up: "most_recent", "round_robin", "random" or "largest".
     ///     iterations: small backups per step; 1 if not given.
@@ -271,7 +271,7 @@ predictor!(
     /// TD(0), with a constant step size or one that decays with the visits of a state.
     ///
     /// Args:
-    ///     discount: how much a reward one step later counts, from 0 to 1.
+    ///     discount: the factor by which a reward one step later counts, from 0 to 1.
     ///     step_size: a constant step size, from 0 to 1; 0.1 if neither it nor decay is given.
     ///     decay: the rate d of a step size 1 / (d (visits - 1) + 1), from 0 to 1.
     ///     initial_value: the value of a state before it is left for the first time.

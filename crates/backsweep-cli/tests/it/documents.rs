@@ -49,7 +49,11 @@ fn reference() -> String {
 fn the_reference_is_the_help() {
     let path = documents().join("reference/command.md");
     let page = reference();
-    assert!(page.matches("\n## ").count() > 15, "{page}");
+    let sections: Vec<&str> = page.split("\n## ").skip(1).collect();
+    assert!(sections.len() > 15, "{page}");
+    for section in sections {
+        assert!(section.contains("\nExamples:\n"), "the help of a command has no examples: {section}");
+    }
     if std::env::var_os("BACKSWEEP_UPDATE").is_some() {
         std::fs::write(&path, &page).unwrap();
     }

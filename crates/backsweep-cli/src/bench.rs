@@ -40,7 +40,7 @@ pub struct BenchArguments {
     model: Option<PathBuf>,
 
     /// The discount of --model, from 0 to below 1
-    #[arg(long, value_name = "G", requires = "model")]
+    #[arg(long, value_name = "DISCOUNT", requires = "model")]
     discount: Option<f64>,
 
     /// With --model: the rewards are costs to minimize

@@ -172,8 +172,12 @@ def test_wrong_files(tmp_path):
 
 
 def test_notes_are_warnings(tmp_path):
-    with pytest.warns(UserWarning, match="labels and initial states were left out"):
-        walk().write(tmp_path / "walk.csv")
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        walk().write(tmp_path / "walk.drn")
+    texts = [str(note.message) for note in notes]
+    assert any("the names of states were left out: DRN has no place for them" in text for text in texts), texts
+    assert any("2 states without choices were given a self-loop without reward" in text for text in texts), texts
 
 
 # ---- changes

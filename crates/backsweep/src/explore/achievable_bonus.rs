@@ -244,7 +244,7 @@ impl Achievable {
         for (w, y) in next.chain(end) {
             mass += w;
             let off = y - mean;
-            mean += off * w / mass;
+            mean += off * (w / mass); // exact for a single outcome, whose variance is 0
             squares += w * off * (y - mean);
             (low, high) = (low.min(y), high.max(y));
         }

@@ -154,7 +154,9 @@ impl Race {
         let needs = if rate(leader) > 0.0 { left / rate(leader) } else { f64::INFINITY };
         // The one that had the fewest turns, unless the leader is nearly there.
         let rivals = (0..entries.len()).filter(|&i| i != leader && !entries[i].is_dead);
-        let rival = rivals.min_by_key(|&i| (entries[i].n_turns, i));
+        // After a first turn each, Krylov's method is the one whose turn was too short to show much.
+        let later = |i: usize| entries[i].n_turns > 0 && entries[i].runner != Runner::Krylov;
+        let rival = rivals.min_by_key(|&i| (entries[i].n_turns, later(i), i));
         let is_directed = self.is_directed.unwrap_or(false);
         let early = !is_directed && self.total < LONG;
         (self.turn, self.budget) = match rival {

@@ -15,8 +15,10 @@ use std::time::{Duration, Instant};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Every case with the most seconds that it may take.
-const CASES: [(&str, u64, fn(&Card) -> Outcome); 10] = [
+/// A name, the most seconds that the case may take, and what it does.
+type Case = (&'static str, u64, fn(&Card) -> Outcome);
+
+const CASES: [Case; 10] = [
     ("tiny", 60, tiny),
     ("bits", 60, bits),
     ("grid", 120, grid),

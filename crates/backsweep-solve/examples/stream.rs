@@ -44,7 +44,8 @@ fn write(path: &Path, side: u32, moves: u32) -> Result<(), backsweep_mdp::Error>
             for (action, (down, right)) in [(0, 1), (1, 0), (0, -1), (-1, 0)].into_iter().enumerate() {
                 let ahead = |n: i64| {
                     let last = i64::from(side) - 1;
-                    let (row, column) = ((row + n * down).clamp(0, last), (column + n * right).clamp(0, last));
+                    let (row, column) =
+                        ((row + n * down).clamp(0, last), (column + n * right).clamp(0, last));
                     row as u32 * side + column as u32
                 };
                 targets.clear();
@@ -75,7 +76,12 @@ fn solve(path: &Path) -> Result<(), backsweep_solve::Error> {
     let limits = Limits { tolerance: 1e-4, ..Limits::default() };
     let solution = solve_streamed(&disk, None, DISCOUNT, Direction::Maximize, &limits, &|now| {
         if now.done == 0 {
-            println!("pass {}, {:.1} s, intervals {:.1e} wide", now.pass, began.elapsed().as_secs_f64(), now.width);
+            println!(
+                "pass {}, {:.1} s, intervals {:.1e} wide",
+                now.pass,
+                began.elapsed().as_secs_f64(),
+                now.width
+            );
         }
     })?;
     let seconds = began.elapsed().as_secs_f64();

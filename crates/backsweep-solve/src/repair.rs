@@ -139,7 +139,8 @@ impl Repair {
             let rewards = mdp.expected_rewards(reward.as_deref())?;
             let error = reward_error(mdp, mdp.rewards(reward.as_deref())?);
             let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-            let (solved, start) = discounted::solve(mdp, &rewards, *discount, direction, How::Choose(None), &half)?;
+            let (solved, start) =
+                discounted::solve(mdp, &rewards, *discount, direction, How::Choose(None), &half)?;
             let upkeep = Upkeep::Discounted(*discount);
             let mut repair = Self::start(mdp, &rewards, error, upkeep, direction, limits);
             repair.take_over(solved, start, limits);

@@ -98,6 +98,7 @@ impl DiskModelWriter {
 
     /// Adds states: how many actions each has; of each action its number and how many outcomes it has; of each outcome the
     /// state (-1 ends the episode), the probability and the reward. Nothing can be added after a refusal.
+    #[allow(clippy::too_many_arguments, reason = "one for each column")]
     fn add(
         &self,
         py: Python<'_>,

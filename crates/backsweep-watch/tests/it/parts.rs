@@ -109,7 +109,7 @@ fn agents_stop_at_the_step_that_ends_their_last_episode() {
 
 #[test]
 fn the_work_to_the_finish_line_begins_where_the_measurement_does() {
-    let at = |steps: u64| WorkDone { steps, backups: 10 * steps };
+    let at = |steps: u64| WorkDone { steps, additions: 10 * steps };
     let mut line = TimeToOptimum::begin(Cause::Wall, at(1000));
     assert!(line.is_due(1000));
     line.look(1000);

@@ -552,8 +552,11 @@ impl Offsets {
     }
 }
 
-/// The entries of an archive with their places and sizes, and its index.
-fn contents(path: &Path) -> Result<(BTreeMap<String, (u64, u64)>, Index)> {
+/// The place and the size of each entry.
+type Entries = BTreeMap<String, (u64, u64)>;
+
+/// The entries of an archive, and its index.
+fn contents(path: &Path) -> Result<(Entries, Index)> {
     let refused =
         |error: std::io::Error| Error::new("archive", format!("{error}; expected a plain tar archive"));
     let file = File::open(path).map_err(|error| Error::system(path.display(), "open", &error))?;

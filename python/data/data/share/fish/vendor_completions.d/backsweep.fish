@@ -59,7 +59,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l intended -
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l maze -d 'Maze file (\'#\' wall, \'.\' or an inner space free, \'S\' start, \'G\' goal, others with a reward below the maze, as in \'~ = -5\') [default: the paper\'s maze]' -r -F
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l world -d 'World of the exploration suite, by its own rules: cliff_walking, frozen_lake_8x8, deep_sea_20, blocking_maze, shortcut_maze, …' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l speed -d 'Steps per second, or \'max\'' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l port -d 'Port of the page [default: any free one]' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l port -d 'Port of the page; 0 is any free one [default: 8213, or the next free one]' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l host -d 'Address to listen on; anything but 127.0.0.1 may let other machines watch and control' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l allow-host -d 'Additional `Host` header to accept (may be repeated)' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l record -d 'Write a picture (PNG) instead, after --after episodes' -r -F
@@ -70,7 +70,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l open -d 'O
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l terminal -d 'Draw in the terminal instead'
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -l light -d 'Draw a light picture, with --record'
 complete -c backsweep -n "__fish_backsweep_using_subcommand watch" -s h -l help -d 'Print help'
-complete -c backsweep -n "__fish_backsweep_using_subcommand explore" -l suite -d 'The built-in suite: explore, or explore-tuning, on which the default agent was chosen' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand explore" -l suite -d 'The built-in suite: explore, explore-settings (the default beside seven settings) or explore-tuning (where it is chosen)' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand explore" -l world -d 'Run only this world, such as chain or deep_sea_20; may be given several times' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand explore" -l agent -d 'Run only this agent, such as default; may be given several times' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand explore" -l out -d 'Folder for results; a stopped command resumes in the same folder' -r -F
@@ -93,6 +93,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l horizon -d
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l tolerance -d 'The largest accepted distance of a value from the truth [default: 1e-6, or a relative 1e-9 where that is more]' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l relative -d 'The same relative to the size of the value; with --tolerance, whichever is met' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l method -d 'Use this method instead of choosing one. With a discount: backward, elimination, outward, simultaneous, in-place, krylov or components; otherwise elimination or sweeps' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l device -d 'What computes discounted values: cpu, cuda (an NVIDIA card) or auto (a card where it is there and worth it). Intervals are proven by the processor in any case' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l time-limit -d 'Stop after this time, not counting reading the model: 10s, 500ms, 2m, 1h' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l at -d 'Only this state matters: solve what can be reached from it' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l threads -d 'The number of threads [default: all cores]; results do not depend on it' -r
@@ -106,6 +107,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l format -d 
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l average -d 'The expected reward per step in the long run'
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l minimize -d 'Compute the smallest values that a policy attains, not the largest'
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l explain -d 'Print which methods were chosen and why'
+complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l stream -d 'Leave the model on disk and hold only values in memory: for discounted models in uncompressed UMB files that are larger than memory'
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l json -d 'Print the result as JSON, which \'backsweep verify\' checks'
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c backsweep -n "__fish_backsweep_using_subcommand verify" -l format -d 'The format of MODEL, if its extension does not say: umb, drn, tra, csv or backsweep' -r
@@ -114,11 +116,16 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand convert" -l format -
 complete -c backsweep -n "__fish_backsweep_using_subcommand convert" -l to -d 'The format of TO, if its extension does not say: umb, drn, tra or csv' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand convert" -l uncompressed -d 'Do not compress a .umb file: larger, but faster to read and write'
 complete -c backsweep -n "__fish_backsweep_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l sql -d 'Read the rows of this query in place of files; needs --db' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l db -d 'The database of --sql: a file of DuckDB (read by duckdb or Python\'s duckdb) or postgres://… (read by psql)' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l where -d 'Read only rows that meet this condition, such as \'channel = Internet\' or \'amount >= 500\'; may be given several times' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l case -d 'The column that identifies the case' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l order -d 'The column that orders the rows of a case, numbers or dates; without it, rows are taken in file order' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l state -d 'The columns that make up the state. Numbers are cut at edges (sofa:0|5|10), into quantiles (age:q4), or into zero and quantiles of the rest (dose:0q4)' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l ties -d 'What to do with rows of a case that have the same order' -r -f -a "refuse\t'They make the log bad: it is unknown which came first'
+file\t'They are in file order'"
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l state -d 'The columns that make up the state. Numbers are cut at edges (sofa:0|5|10), into quantiles (age:q4), or into zero and quantiles of the rest (dose:0q4). \'prev(activity)\' is the value in the previous row, \'elapsed(hours)\' the time since the case began' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l action -d 'The columns that make up the action, cut like those of the state' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l reward -d 'The column of rewards: the result of the action in the same row' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l reward -d 'The column of rewards: the result of the action in the same row; \'-cost\' for costs. \'elapsed(hours)\' is the time until the next row' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l final -d 'The reward at the end of a case, by a column of its last row: outcome=survived:1,died:0' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l next-state -d 'The columns that make up the next state, if a row is a whole transition' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l ended-by -d 'The column that says whether a row ended its case; cases without such a row were cut. By default the last row of a case ends it' -r
@@ -135,8 +142,11 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l pessimism 
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l hold-out -d 'The share of cases held out to test the policy, rounded to a multiple of 1/16; or those that began last: \'last 20%\'' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l hold-out-after -d 'Hold out the cases that began on this date or later' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l hold-out-by -d 'Hold out whole groups of cases, by the value of this column, such as a hospital' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l by -d 'Also state the gain for each value of this column, such as a channel; its value in the first row of a case counts' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l unit -d 'The unit of returns, for sentences in the report, such as days' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l out -d 'The folder for report.html and policy.csv' -r -F
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l agent -d 'Also write an agent that can continue learning; \'backsweep solve\' and Python\'s Agent.load read it' -r -F
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l file-order -d 'Rows are in file order: guess no column that orders them'
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l cut -d 'No case ended: the log stops in the middle of all of them'
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l round-rewards -d 'Round rewards to multiples of --reward-unit'
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l strict -d 'Refuse a log with any warning'
@@ -151,11 +161,16 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand decide" -l state -d 
 complete -c backsweep -n "__fish_backsweep_using_subcommand decide" -l seed -d 'The seed of the draws where several actions have a probability [default: a fresh one]' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand decide" -l log -d 'Append every answer to this file; \'backsweep learn --propensity propensity\' reads it' -r -F
 complete -c backsweep -n "__fish_backsweep_using_subcommand decide" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l sql -d 'Read the rows of this query in place of files; needs --db' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l db -d 'The database of --sql: a file of DuckDB (read by duckdb or Python\'s duckdb) or postgres://… (read by psql)' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l where -d 'Read only rows that meet this condition, such as \'channel = Internet\' or \'amount >= 500\'; may be given several times' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l case -d 'The column that identifies the case' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l order -d 'The column that orders the rows of a case, numbers or dates; without it, rows are taken in file order' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l state -d 'The columns that make up the state. Numbers are cut at edges (sofa:0|5|10), into quantiles (age:q4), or into zero and quantiles of the rest (dose:0q4)' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l ties -d 'What to do with rows of a case that have the same order' -r -f -a "refuse\t'They make the log bad: it is unknown which came first'
+file\t'They are in file order'"
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l state -d 'The columns that make up the state. Numbers are cut at edges (sofa:0|5|10), into quantiles (age:q4), or into zero and quantiles of the rest (dose:0q4). \'prev(activity)\' is the value in the previous row, \'elapsed(hours)\' the time since the case began' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l action -d 'The columns that make up the action, cut like those of the state' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l reward -d 'The column of rewards: the result of the action in the same row' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l reward -d 'The column of rewards: the result of the action in the same row; \'-cost\' for costs. \'elapsed(hours)\' is the time until the next row' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l final -d 'The reward at the end of a case, by a column of its last row: outcome=survived:1,died:0' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l next-state -d 'The columns that make up the next state, if a row is a whole transition' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l ended-by -d 'The column that says whether a row ended its case; cases without such a row were cut. By default the last row of a case ends it' -r
@@ -167,6 +182,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l skip-bad -
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l bins-from -d 'Take the edges of bins, and any settings not given, from a file of counts' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l threads -d 'Threads [default: one per core]; results do not depend on it' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l out -d 'The file of counts to write: .csv, or .parquet in a build with that feature' -r -F
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l file-order -d 'Rows are in file order: guess no column that orders them'
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l cut -d 'No case ended: the log stops in the middle of all of them'
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l round-rewards -d 'Round rewards to multiples of --reward-unit'
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l strict -d 'Refuse a log with any warning'

@@ -499,7 +499,7 @@ fn a_device_proposes_and_the_processor_proves() {
     // Other questions are the processor's.
     assert_close(&folder.values("m.tra --reach goal --device auto"), &[0.45, 0.9, 0.0, 1.0]);
     let refused = folder.error("m.tra --reach goal --device cuda");
-    assert_eq!(refused, "backsweep: --device cuda needs --discount below 1; use --device auto or cpu\n");
+    assert_eq!(refused, "backsweep: --device cuda needs --discount below 1; use --device auto or cpu");
     let refused = folder.error("m.tra --discount 0.5 --device tpu");
     assert!(refused.contains("expected cpu, cuda or auto"), "{refused}");
 }

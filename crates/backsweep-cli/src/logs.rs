@@ -42,7 +42,7 @@ pub struct LogArguments {
     #[arg(long, conflicts_with = "order")]
     file_order: bool,
 
-    /// What to do with rows of a case that have the same order
+    /// The treatment of rows of a case that have the same order
     #[arg(long, value_enum, default_value_t = Ties::Refuse)]
     ties: Ties,
 

@@ -125,13 +125,13 @@ pub struct CardEngine<'a> {
 
 /// Which tiles have something to do.
 struct Active {
-    /// Whether tiles know the zones that they read.
+    /// True if tiles know the zones that they read.
     local: bool,
     /// The last sweep that changed a value of each zone.
     zones: CudaSlice<u32>,
     /// The number of the next sweep over all rows.
     round: u32,
-    /// Whether the values are those that the last sweep over all rows left.
+    /// True if the values are those that the last sweep over all rows left.
     unmoved: bool,
     chosen: CudaSlice<u32>,
     n_chosen: CudaSlice<u32>,
@@ -150,7 +150,7 @@ enum Items {
     Coded { codes: CudaSlice<u8>, table: CudaSlice<f64> },
 }
 
-/// What fits no tile.
+/// The states that fit no tile.
 struct Long {
     states: CudaSlice<u32>,
     n_states: usize,
@@ -288,7 +288,7 @@ impl<'a> CardEngine<'a> {
         self.card.device.download(&self.policy, NO_CHOICE, self.n_states)
     }
 
-    /// How many tiles were swept so far, in sweeps over all rows.
+    /// The tiles swept so far, in sweeps over all rows.
     pub fn n_swept(&self) -> u64 {
         self.active.n_swept
     }

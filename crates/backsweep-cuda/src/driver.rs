@@ -28,7 +28,7 @@ unsafe impl ValidAsZeroBits for Tile {}
 /// Larger arrays are copied through pinned memory, which the card reads by itself.
 const PIECE_BYTES: usize = 64 << 20;
 
-/// What can be copied to the card.
+/// A number that can be copied to the card.
 pub(crate) trait Plain: DeviceRepr + ValidAsZeroBits + Copy + Send + Sync {}
 impl<T: DeviceRepr + ValidAsZeroBits + Copy + Send + Sync> Plain for T {}
 

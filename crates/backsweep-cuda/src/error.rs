@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// What went wrong on the way to a card or on it.
+/// A failure on the way to a card or on it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// The driver's library is not on this machine.
     NoDriver,
     /// The driver is older than the kernels need; versions of CUDA times 1000, such as 12040 for 12.4.
     OldDriver {
-        /// What the driver supports.
+        /// The version that the driver supports.
         found: i32,
     },
     /// The driver finds no card.

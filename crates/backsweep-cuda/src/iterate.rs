@@ -5,18 +5,18 @@
 
 use crate::Result;
 
-/// What a sweep changed.
+/// The changes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// The smallest change of a value.
     pub least: f64,
     /// The largest.
     pub most: f64,
-    /// How many states have another choice than before; 0 after a sweep over a policy.
+    /// The number of states with another choice than before; 0 after a sweep over a policy.
     pub changed: u64,
 }
 
-/// What sweeps: the card, or the processor in its place.
+/// The device that sweeps: the card, or the processor in its place.
 pub trait Engine {
     /// Takes these values instead of its own.
     ///
@@ -54,7 +54,7 @@ pub trait Engine {
 pub struct Goal<'a> {
     /// The smallest and the largest discount times mass of a row.
     pub factors: (f64, f64),
-    /// Whether a state has no choices.
+    /// True if a state has no choices.
     pub has_terminal: bool,
     /// The number of states.
     pub n_states: usize,
@@ -66,14 +66,14 @@ pub struct Goal<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// How much was done.
+/// The work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Sweeps over all rows.
     pub sweeps: u64,
     /// Sweeps over a policy's rows.
     pub policy_sweeps: u64,
-    /// How often a policy's rows were gathered.
+    /// The number of times that a policy's rows were gathered.
     pub gathered: u64,
 }
 
@@ -160,7 +160,7 @@ pub fn iterate(engine: &mut dyn Engine, goal: &Goal) -> Result<Work> {
     }
 }
 
-/// How many sweeps over the policy's rows follow a sweep over all rows. Where a policy is found from the goal outward, they keep
+/// The number of sweeps over the policy's rows after a sweep over all rows. Where a policy is found from the goal outward, they keep
 /// the values of states that it has not reached yet, and are wasted; where it is known, they cost a part of a full sweep.
 struct Following {
     next: usize,

@@ -46,14 +46,14 @@ pub struct Tile {
     pub end_zone: u32,
 }
 
-/// How to lay a model out; by default the model decides.
+/// Options for laying a model out; by default the model decides.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LayoutOptions {
     /// The number of passes over blocks of columns.
     pub passes: Option<usize>,
-    /// Whether probabilities may be stored as codes.
+    /// True if probabilities may be stored as codes.
     pub uncoded: bool,
-    /// Whether to note what each tile reads.
+    /// True to note what each tile reads.
     pub local: Option<bool>,
     /// The threads to use; the layout does not depend on it.
     pub threads: usize,
@@ -85,13 +85,13 @@ pub struct Layout<'a> {
     pub long_chain: Vec<u32>,
     /// The size of that space, in arcs.
     pub chain_space: usize,
-    /// Whether tiles know the zones that they read, so that a sweep can omit those whose zones did not change.
+    /// True if tiles know the zones that they read, so that a sweep can omit those whose zones did not change.
     pub local: bool,
     /// Product `i` of a tile is kept at `i + (i >> pad)`, so that threads that add rows of even length use different banks.
     pub pad: u32,
     /// The smallest and the largest sum of a row.
     pub mass: Range<f64>,
-    /// Whether a state has no choices.
+    /// True if a state has no choices.
     pub has_terminal: bool,
 }
 
@@ -206,7 +206,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Whether a state fits no tile.
+/// True if a state fits no tile.
 pub(crate) fn is_long(state: usize, choices: &[u32], starts: &[u32]) -> bool {
     let rows = choices[state] as usize..choices[state + 1] as usize;
     rows.len() > TILE_ROWS
@@ -311,7 +311,7 @@ fn note_zones(tile: &mut Tile, targets: &[u32]) {
     }
 }
 
-/// Whether arcs lead to states with numbers nearby, and there are enough zones to tell them apart.
+/// True if arcs lead to states with numbers nearby, and there are enough zones to tell them apart.
 fn is_local(mdp: &Mdp) -> bool {
     mdp.n_states() >= 64 * ZONE as usize && mean_distance(mdp) < mdp.n_states() as u64 / 64
 }

@@ -37,7 +37,7 @@ impl Codes {
     }
 }
 
-/// What one look at all rows tells.
+/// The facts that one look at all rows tells.
 pub(crate) struct Survey {
     /// The different probabilities in ascending order, if there are at most 256.
     pub table: Option<Vec<f64>>,
@@ -201,7 +201,7 @@ pub(crate) fn by_columns(mdp: &Mdp, passes: usize, threads: usize) -> Parted {
     Parted { row_starts, targets, probabilities }
 }
 
-/// What one part of the states writes in one pass.
+/// The output of one part of the states in one pass.
 struct Piece<'a> {
     first_arc: usize,
     starts: &'a mut [u32],

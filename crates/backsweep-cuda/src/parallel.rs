@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What was found in one range.
+/// The result of one range.
 pub(crate) struct Part<T> {
     /// Its place in the order of the ranges.
     pub number: usize,

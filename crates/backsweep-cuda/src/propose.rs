@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// Models with fewer arcs than this are solved by the processor before a card is ready: opening one takes about half a second.
 pub const MIN_ARCS: usize = 20_000_000;
 
-/// What to compute.
+/// The task.
 pub struct Task<'a> {
     /// The model.
     pub mdp: &'a Mdp,
@@ -19,7 +19,7 @@ pub struct Task<'a> {
     pub rewards: &'a [f64],
     /// From 0 to below 1.
     pub discount: f64,
-    /// Whether to maximize or to minimize.
+    /// Maximize or minimize.
     pub direction: Direction,
     /// The largest distance of a value from the truth to aim at.
     pub tolerance: f64,
@@ -34,7 +34,7 @@ pub struct Task<'a> {
 pub struct Proposal {
     /// One value per state, multiplied by -1 to minimize, as `backsweep_solve::Start` has them.
     pub values: Vec<f64>,
-    /// How much was done.
+    /// The work done.
     pub work: Work,
 }
 

@@ -7,7 +7,7 @@ use backsweep_mdp::{Mdp, Objective, Question};
 use backsweep_solve::{Limits, Solution, Start, solve_for_repair, solve_from};
 use std::time::Instant;
 
-/// What computes values. Intervals are the processor's in any case.
+/// The device that computes values. Intervals are the processor's in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
     /// The processor.

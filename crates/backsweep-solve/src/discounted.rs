@@ -24,7 +24,7 @@ use model::FlatModel;
 use portfolio::Portfolio;
 use sweeps::{Goal, Reached, SweepEnd};
 
-/// How to solve.
+/// The way to solve.
 #[derive(Clone, Copy)]
 pub(crate) enum How<'a> {
     /// By the method that the portfolio chooses, from these values if they may be close. They have the sign by which every

@@ -152,7 +152,7 @@ const ROUGHLY: f64 = 1e-6;
 /// Rounds of smaller and smaller tolerances; the third is rarely needed.
 const MAX_ROUNDS: usize = 20;
 
-/// How to begin: with a method by name, with the one that the portfolio chooses, or with values.
+/// The beginning: with a method by name, with the one that the portfolio chooses, or with values.
 enum Begin<'a> {
     Method(Option<&'a str>),
     Values(&'a Start),

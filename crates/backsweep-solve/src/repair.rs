@@ -50,7 +50,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Whether there is one value per state, in range.
+    /// Checks that there is one value per state, in range.
     pub(crate) fn check(&self, expected: usize) -> Result<()> {
         let found = self.values.len();
         if found != expected {

@@ -39,11 +39,11 @@ pub struct StreamedSolution {
     farthest: f64,
     /// The choice that the policy takes in each state, by its number within the state, or [`NO_CHOICE`].
     pub policy: Vec<u32>,
-    /// Whether every interval is narrow enough.
+    /// True if every interval is narrow enough.
     pub converged: bool,
     /// The number of passes over the file.
     pub passes: u64,
-    /// What was done, one line per decision; if the answer has not converged, the last line says why.
+    /// The decisions, one line each. If the answer has not converged, the last line says why.
     pub explanation: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl StreamedSolution {
     }
 }
 
-/// How far a pass is: blocks done of all blocks, and the width of intervals after the pass before (infinite at first).
+/// The progress of a pass: blocks done of all blocks, and the width of intervals after the pass before (infinite at first).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamProgress {
     /// The number of the pass, from 1.
@@ -335,7 +335,7 @@ impl Stream<'_> {
         }
     }
 
-    /// How far one more backup could change any value: since a value was computed, others changed by `change`, and then all
+    /// The largest change that one more backup could make to any value: since a value was computed, others changed by `change`, and then all
     /// were moved by `moved`, which `change` includes.
     fn residual(&self, work: &Work, change: ValueChange, moved: f64) -> (f64, f64) {
         let (least, most) = (change.least.min(0.0), change.most.max(0.0));
@@ -357,7 +357,7 @@ impl Stream<'_> {
         Shift::from_residual(&model, reached.0.min(others.0), reached.1.max(others.1))
     }
 
-    /// Whether every interval is narrow enough for the size of its value.
+    /// True if every interval is narrow enough for the size of its value.
     fn is_met(&self, work: &Work, shift: Shift) -> bool {
         let error = 2.0 * self.reward_widening(work);
         work.values.iter().all(|value| {
@@ -366,7 +366,7 @@ impl Stream<'_> {
         })
     }
 
-    /// How far rounded sums of rewards can move a value.
+    /// The largest effect of rounded sums of rewards on a value.
     fn reward_widening(&self, work: &Work) -> f64 {
         work.reward_error / (1.0 - work.facts.most_factor(self.discount)).next_down()
             * (1.0 + 4.0 * f64::EPSILON)

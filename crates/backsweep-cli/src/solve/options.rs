@@ -79,7 +79,7 @@ pub struct SolveArguments {
     #[arg(long, value_name = "METHOD")]
     pub method: Option<String>,
 
-    /// What computes discounted values: cpu, cuda (an NVIDIA card) or auto (a card where it is there and worth it). Intervals
+    /// The device that computes discounted values: cpu, cuda (an NVIDIA card) or auto (a card where it is there and worth it). Intervals
     /// are proven by the processor in any case
     #[arg(long, value_name = "DEVICE", default_value = "cpu", hide_default_value = true, value_parser = device,
         conflicts_with_all = ["method", "at", "changes", "watch", "evaluate"])]

@@ -125,7 +125,7 @@ impl Proof<'_> {
     }
 }
 
-/// What was proven about intervals of which the widest has this width; `infinite` says which values are infinite.
+/// The line that says what was proven about intervals, the widest of which has this width; `infinite` says which values are infinite.
 pub fn proof_line(
     converged: bool,
     widest: f64,

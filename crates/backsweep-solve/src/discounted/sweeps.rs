@@ -205,7 +205,7 @@ pub(crate) struct Goal<'a> {
     pub patience: f64,
 }
 
-/// How the sweeps over a policy's rows read values.
+/// The way in which sweeps over a policy's rows read values.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Partial {
     /// Those from before the sweep. What remains contracts as fast as the chain mixes.

@@ -43,7 +43,7 @@ pub(super) const RENEWED: usize = 4;
 pub(super) const TOLERANCE: f64 = 0.1;
 /// The visits by which a pair's own statistics are shrunk to those of the world or of its state.
 const PRIOR_VISITS: f64 = 3.0;
-/// How much of a surprise the imagined first try was.
+/// The surprise of the imagined first try.
 const PRIOR_SURPRISE: f64 = 0.5;
 /// A discount above .99 counts as .99: without discount there would be no bonus for randomness.
 const LEAST_END: f64 = 0.01;

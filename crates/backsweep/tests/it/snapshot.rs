@@ -274,7 +274,13 @@ fn refusals_name_the_part() {
         for (other, array) in stored.iter().filter(|(other, _)| *other != name) {
             damaged.put(other, array.clone());
         }
-        let refusal = Agent::restore_among(&damaged, &backsweep_baselines::PLANNERS).unwrap_err().to_string();
+        let restored = Agent::restore_among(&damaged, &backsweep_baselines::PLANNERS);
+        // The one part that earlier files of this format lack; additions are then counted from 0.
+        if name == "counters.additions" {
+            assert_eq!(restored.unwrap().planner().counters().unwrap().additions, 0);
+            continue;
+        }
+        let refusal = restored.map(drop).unwrap_err().to_string();
         assert!(refusal.contains(name) && refusal.contains("missing"), "{name}: {refusal}");
     }
 }

@@ -204,8 +204,9 @@ pub fn caution(mdp: &Mdp, question: &Question, lower: &[f64]) -> Option<String> 
     let only_costs =
         rewards.iter().all(|reward| *reward <= 0.0) && rewards.iter().any(|reward| *reward < 0.0);
     only_costs.then(|| {
+        let infinite = if infinite == 1 { "1 value is".to_owned() } else { format!("{infinite} values are") };
         format!(
-            "a run that misses '{until}' forever counts as +inf, so {infinite} values are infinite although no reward is above \
+            "a run that misses '{until}' forever counts as +inf, so {infinite} infinite although no reward is above \
              0; where missing it should count as -inf, minimize the same rewards with their signs changed"
         )
     })

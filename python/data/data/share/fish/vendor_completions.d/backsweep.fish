@@ -93,7 +93,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l horizon -d
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l tolerance -d 'The largest accepted distance of a value from the truth [default: 1e-6, or a relative 1e-9 where that is more]' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l relative -d 'The same relative to the size of the value; with --tolerance, whichever is met' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l method -d 'Use this method instead of choosing one. With a discount: backward, elimination, outward, simultaneous, in-place, krylov or components; otherwise elimination or sweeps' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l device -d 'What computes discounted values: cpu, cuda (an NVIDIA card) or auto (a card where it is there and worth it). Intervals are proven by the processor in any case' -r
+complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l device -d 'The device that computes discounted values: cpu, cuda (an NVIDIA card) or auto (a card where it is there and worth it). Intervals are proven by the processor in any case' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l time-limit -d 'Stop after this time, not counting reading the model: 10s, 500ms, 2m, 1h' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l at -d 'Only this state matters: solve what can be reached from it' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand solve" -l threads -d 'The number of threads [default: all cores]; results do not depend on it' -r
@@ -121,7 +121,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l db -d 'The
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l where -d 'Read only rows that meet this condition, such as \'channel = Internet\' or \'amount >= 500\'; may be given several times' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l case -d 'The column that identifies the case' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l order -d 'The column that orders the rows of a case, numbers or dates; without it, rows are taken in file order' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l ties -d 'What to do with rows of a case that have the same order' -r -f -a "refuse\t'They make the log bad: it is unknown which came first'
+complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l ties -d 'The treatment of rows of a case that have the same order' -r -f -a "refuse\t'They make the log bad: it is unknown which came first'
 file\t'They are in file order'"
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l state -d 'The columns that make up the state. Numbers are cut at edges (sofa:0|5|10), into quantiles (age:q4), or into zero and quantiles of the rest (dose:0q4). \'prev(activity)\' is the value in the previous row, \'elapsed(hours)\' the time since the case began' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand learn" -l action -d 'The columns that make up the action, cut like those of the state' -r
@@ -166,7 +166,7 @@ complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l db -d 'The
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l where -d 'Read only rows that meet this condition, such as \'channel = Internet\' or \'amount >= 500\'; may be given several times' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l case -d 'The column that identifies the case' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l order -d 'The column that orders the rows of a case, numbers or dates; without it, rows are taken in file order' -r
-complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l ties -d 'What to do with rows of a case that have the same order' -r -f -a "refuse\t'They make the log bad: it is unknown which came first'
+complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l ties -d 'The treatment of rows of a case that have the same order' -r -f -a "refuse\t'They make the log bad: it is unknown which came first'
 file\t'They are in file order'"
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l state -d 'The columns that make up the state. Numbers are cut at edges (sofa:0|5|10), into quantiles (age:q4), or into zero and quantiles of the rest (dose:0q4). \'prev(activity)\' is the value in the previous row, \'elapsed(hours)\' the time since the case began' -r
 complete -c backsweep -n "__fish_backsweep_using_subcommand count" -l action -d 'The columns that make up the action, cut like those of the state' -r

@@ -221,7 +221,8 @@ impl Stream<'_> {
         let mut detector = SweepProgress::default();
         let (mut width, mut moved) = (f64::INFINITY, 0.0);
         let mut earlier = ValueChange { least: 0.0, most: 0.0 };
-        let mut pass = 0;
+        let mut trend = Trend::default();
+        let (mut pass, mut last_pass) = (0, 0);
         loop {
             pass += 1;
             let mut change = ValueChange { least: 0.0, most: 0.0 };
@@ -254,22 +255,22 @@ impl Stream<'_> {
             } else {
                 detector.end(&model, &work.values, change, shift, &goal, 0.0)
             };
+            // The width of single passes goes up and down, but errors shrink by the factor in each.
+            if pass == 1 {
+                last_pass = passes_to(width, goal.width, factor);
+            }
+            let end = end.filter(|end| *end != SweepEnd::Slow || pass > last_pass);
             if let Some(end) = end {
                 return Ok(self.solution(work, shift, end, pass));
             }
             // What remains to do within a block follows from what the whole pass still changed.
             let enough = 0.2 * goal.width * (1.0 - factor) / factor.max(0.1);
             work.settled = enough.max(0.05 * change.largest());
-            // What every value gained in a pass, all will gain again and again: without this, a model that never ends would
-            // take as many passes as its discount asks for. The least gain cannot overshoot.
-            let gain = if work.gain.least > 0.0 { work.gain.least } else { work.gain.most.min(0.0) };
-            moved = if work.facts.has_terminal {
-                0.0
-            } else {
-                gain * work.facts.least_factor(self.discount) / (1.0 - factor)
-            };
+            moved = if work.facts.has_terminal { 0.0 } else { trend.extrapolate(work.gain, factor, width) };
             if moved != 0.0 {
                 work.values.iter_mut().for_each(|value| *value += moved);
+                // Intervals may be wider for some passes now.
+                last_pass += passes_to(width, goal.width, factor);
             }
             earlier = change;
         }
@@ -424,6 +425,42 @@ impl Stream<'_> {
         }
         solution.explanation = explanation;
         solution
+    }
+}
+
+/// A number of passes after which only rounding can keep an interval of this width from the goal.
+fn passes_to(width: f64, goal: f64, factor: f64) -> u64 {
+    // The width is up to 1 / (1 - factor) times the error.
+    let ratio = width.max(1.0) / goal.max(f64::MIN_POSITIVE) / (1.0 - factor);
+    (ratio.ln().max(1.0) / -factor.max(0.01).ln()).min(1e15) as u64 + 100
+}
+
+/// Sees where values are heading: without it, a model that never ends would take as many passes as its discount asks for.
+#[derive(Default)]
+struct Trend {
+    /// The least that every value gained in the two passes before, if none was moved since. Passes run forward and backward
+    /// in turn, so the one before the last compares with the next.
+    before: [Option<f64>; 2],
+    /// The width before values were moved.
+    width_before_move: Option<f64>,
+    /// True once moving them made the interval wider.
+    has_failed: bool,
+}
+
+impl Trend {
+    /// The distance by which to move all values: what every one of them would still gain if gains kept falling as they did.
+    fn extrapolate(&mut self, gain: ValueChange, factor: f64, width: f64) -> f64 {
+        self.has_failed |= self.width_before_move.take().is_some_and(|before| width > before);
+        let gain = if gain.least > 0.0 { gain.least } else { gain.most.min(0.0) };
+        let before = self.before[0];
+        self.before = [self.before[1], (gain != 0.0).then_some(gain)];
+        let rate = before.map_or(0.0, |before| gain / before).max(0.0).sqrt().min(factor);
+        if self.has_failed || rate == 0.0 {
+            return 0.0;
+        }
+        self.before = [None; 2];
+        self.width_before_move = Some(width);
+        gain * rate / (1.0 - rate)
     }
 }
 

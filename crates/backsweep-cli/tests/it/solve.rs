@@ -332,7 +332,9 @@ fn questions_that_were_probably_not_meant_are_pointed_out() {
     assert!(text(&done.stdout).contains("inf"));
     let note = text(&done.stderr);
     assert!(
-        note.starts_with("backsweep: note: a run that misses 'goal' forever counts as +inf, so 1 value is infinite"),
+        note.starts_with(
+            "backsweep: note: a run that misses 'goal' forever counts as +inf, so 1 value is infinite"
+        ),
         "{note}"
     );
     assert!(note.contains("--reward steps --until LABEL --minimize"), "{note}");

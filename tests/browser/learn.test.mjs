@@ -204,11 +204,11 @@ describe("after the tour", () => {
     const box = await page.locator("#figure-3").boundingBox();
     assert.ok(box.y + box.height < 800, `Figure 3 is in sight: ${box.y}`);
     assert.equal(await page.evaluate(() => window.scrollY), 0);
-    await until("who has taken how many steps", async () => /On equal work: .* has taken [\d,]+ steps, /.test(await text(page, "race-line")));
+    await until("who has taken how many steps", async () => /Equal work: [\d,]+ steps? of reversed full backups, [\d,]+ steps? of Moore & Atkeson’s method/.test(await text(page, "race-line")));
     await shot(page, "race-after-tour");
     await page.locator("#speed").fill("60");
     await until("two points", async () => /reversed full backups with 1 cycle per step −\d.*Moore & Atkeson with 1 cycle per step −\d|Moore & Atkeson.*reversed full backups/.test(await text(page, "figure-text")));
-    await until("what it showed", async () => /Over 200 episodes each, reversed full backups earned more: −5\d\.\d on average against −\d/.test(await text(page, "race-line")));
+    await until("what it showed", async () => /Over the first 200 episodes each, reversed full backups earned more: −5\d\.\d on average against −\d/.test(await text(page, "race-line")));
     await page.locator("#run").click();
     await until("it is paused", async () => (await text(page, "run")) === "Run");
     const { agents } = await page.evaluate(() => window.backsweep.frame);

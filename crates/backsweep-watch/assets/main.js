@@ -100,6 +100,8 @@ function release() {
 // viewer's change to another setting survives.
 let wanted = null;
 function change(settings, wrong = (text) => problem(capital(text))) {
+  // The text of a lesson goes with its world.
+  if ("world" in settings) lessons?.show(null);
   const waits = wanted !== null;
   wanted = { ...(wanted ?? {}), ...settings };
   if (waits) return;

@@ -94,6 +94,8 @@ export class Figure {
       item.firstChild.style.background = COLORS[name];
       list.append(item);
     }
+    this.printed = element("li", "Hollow: as printed in the paper");
+    list.append(this.printed);
   }
 
   set(runs, scene) {
@@ -101,6 +103,7 @@ export class Figure {
     const { defaults } = this.paper;
     // The printed points belong to the paper's problem only.
     this.isPaper = !scene.world && scene.explore === "paper" && scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && bare(scene.maze) === bare(this.paper.maze);
+    this.printed.hidden = !this.isPaper;
     this.canvas.dataset.published = this.isPaper ? this.published.length : 0;
     // Only runs of the paper's agent are points of it.
     const ways = [scene.explore, ...(scene.rival ? [scene.rival_explore ?? scene.explore] : [])];

@@ -55,11 +55,13 @@ function nearText(courses, name, equal) {
   const measure = equal === "work" ? "additions" : "steps";
   const near = courses.map((course) => (course.near === null || course.near === undefined ? null : equal === "work" ? course.near_additions : course.near));
   const reached = courses.map((course) => (course.reached ? course[measure] : null));
-  const since = SINCE[courses[0].cause];
-  if (near.every((done) => done === null)) return `Neither has come within 5 % of the optimum${since} yet.`;
-  const five = `${first(near, name)} came within 5 % of the optimum first (${against(near, measure)})`;
-  const one = reached.every((done) => done === null) ? "and neither within 1 % yet" : `and ${first(reached, name)} came within 1 % first (${against(reached, measure)})`;
-  return capital(`${five}, ${one}${since}.`);
+  const since = SINCE[courses[0].cause].trim();
+  const told = (text) => capital(since ? `${since}, ${text}.` : `${text}.`);
+  if (near.every((done) => done === null)) return told("neither has come within 5 % of the optimum yet");
+  const [five, one] = [first(near, name), first(reached, name)];
+  const isOpen = reached.every((done) => done === null);
+  const end = isOpen ? "neither within 1 % yet" : one === five ? `within 1 % (${against(reached, measure)})` : `${one} came within 1 % first (${against(reached, measure)})`;
+  return told(`${five} came within 5 % of the optimum first (${against(near, measure)}), and ${end}`);
 }
 
 const order = ([a, b]) => (b === null || (a !== null && a <= b) ? [0, 1] : [1, 0]);
@@ -73,6 +75,7 @@ const against = (done, measure) => {
 function doneText(agents, name, equal) {
   if (agents.every(({ steps }) => steps === 0)) return "";
   const on = { steps: "Equal steps", work: "Equal work", time: "Equal computing time" }[equal];
+  if (agents[0].steps === agents[1].steps) return `${on}: ${count(agents[0].steps)} each.`;
   return `${on}: ${agents.map(({ steps }, k) => `${counted(steps, "step")} of ${name(k)}`).join(", ")}.`;
 }
 

@@ -57,18 +57,19 @@ function nearText(courses, name, equal) {
   const reached = courses.map((course) => (course.reached ? course[measure] : null));
   const since = SINCE[courses[0].cause].trim();
   const told = (text) => capital(since ? `${since}, ${text}.` : `${text}.`);
-  if (near.every((done) => done === null)) return told("neither has come within 5 % of the optimum yet");
+  if (near.every((done) => done === null)) return told("neither is known to have come within 5 % of the optimum yet");
   const [five, one] = [first(near, name), first(reached, name)];
   const isOpen = reached.every((done) => done === null);
-  const end = isOpen ? "neither within 1 % yet" : one === five ? `within 1 % (${against(reached, measure)})` : `${one} came within 1 % first (${against(reached, measure)})`;
-  return told(`${five} came within 5 % of the optimum first (${against(near, measure)}), and ${end}`);
+  const end = isOpen ? "neither is known to be within 1 % yet" : one === five ? `within 1 % ${against(reached, measure)}` : `${one} came within 1 % ${against(reached, measure)}`;
+  return told(`${five} came within 5 % of the optimum ${against(near, measure)}, and ${end}`);
 }
 
 const order = ([a, b]) => (b === null || (a !== null && a <= b) ? [0, 1] : [1, 0]);
 const first = (done, name) => (done[0] === done[1] ? "both" : name(order(done)[0]));
+// Policies are judged a little later, so only a comparison of two tells who was first.
 const against = (done, measure) => {
   const [few, many] = order(done).map((k) => done[k]);
-  return `${count(few)} ${measure}${many === null ? "" : ` against ${count(many)}`}`;
+  return many === null ? `after ${count(few)} ${measure}` : few === many ? `(${count(few)} ${measure})` : `first (${count(few)} ${measure} against ${count(many)})`;
 };
 
 /** What both did so far; empty before the first step. */

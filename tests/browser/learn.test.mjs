@@ -195,7 +195,7 @@ describe("after the tour", () => {
     assert.match(await text(page, "kind-0"), /made of small backups/);
   });
 
-  test("one click starts the race on equal work, and Figure 3 fills in", { settings: ["--paused"], query: "?tour=1", options: desktop }, async (page) => {
+  test("one click starts the race on equal work, and Figure 3 fills in", { settings: ["--paused"], query: "?tour=1&lesson=rooms", options: desktop }, async (page) => {
     await page.locator("#tour").waitFor({ state: "visible" });
     for (let k = 1; k < STEPS.length; k++) await page.locator("#tour-next").click();
     assert.equal(await text(page, "tour-next"), "Race");
@@ -204,11 +204,14 @@ describe("after the tour", () => {
     const box = await page.locator("#figure-3").boundingBox();
     assert.ok(box.y + box.height < 800, `Figure 3 is in sight: ${box.y}`);
     assert.equal(await page.evaluate(() => window.scrollY), 0);
-    await until("who has taken how many steps", async () => /On equal work: .* has taken [\d,]+ steps, /.test(await text(page, "race-line")));
+    assert.equal(await page.locator("#lesson").isVisible(), false, "the text of a lesson goes with its scene");
+    await until("who has taken how many steps", async () => /Equal work: [\d,]+ steps? of reversed full backups, [\d,]+ steps? of Moore & Atkeson’s method/.test(await text(page, "race-line")));
     await shot(page, "race-after-tour");
     await page.locator("#speed").fill("60");
     await until("two points", async () => /reversed full backups with 1 cycle per step −\d.*Moore & Atkeson with 1 cycle per step −\d|Moore & Atkeson.*reversed full backups/.test(await text(page, "figure-text")));
-    await until("what it showed", async () => /Over 200 episodes each, reversed full backups earned more: −5\d\.\d on average against −\d/.test(await text(page, "race-line")));
+    await until("what it showed", async () => /Over the first 200 episodes each, reversed full backups earned more: −5\d\.\d on average against −\d/.test(await text(page, "race-line")));
+    await until("who came near first, beside what was earned", async () => /Over the first 200 episodes each,.*came within 5 % of the optimum (first|after)/s.test(await text(page, "race-line")));
+    assert.match(await page.locator(".more").first().innerText(), /^… and [\d,]+ more$/);
     await page.locator("#run").click();
     await until("it is paused", async () => (await text(page, "run")) === "Run");
     const { agents } = await page.evaluate(() => window.backsweep.frame);

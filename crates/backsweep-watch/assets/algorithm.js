@@ -33,6 +33,9 @@ const LINES = {
   value_iteration: { step: STEP, cycle: ["For all cells x and actions b:", "  Full backup: [y|Q(x, b)] ← R̂ + γ Σ P̂ V", "V(x) ← max Q(x, ·)"] },
 };
 
+/** A number after a minus sign. */
+const inner = (text) => (text.startsWith("−") ? `(${text})` : text);
+
 /** What a step or a cycle did: the cells of each term, and a note for some lines by their number. */
 function stepFacts(step, lines, { name, action }) {
   const [cell, a, next, reward] = step;
@@ -50,7 +53,7 @@ function cycleFacts(report, lines, { name }) {
   const notes = {};
   lines.forEach((line, i) => {
     if (line.startsWith("Pop")) notes[i] = report.popped === null ? "Nothing was queued." : `x = ${name(report.popped)}`;
-    else if (line.startsWith("ΔV") && delta !== 0) notes[i] = `ΔV = ${precisely(report.after, delta)} − ${precisely(report.before, delta).replace("−", "−\u2060")} = ${signed(delta)}`;
+    else if (line.startsWith("ΔV") && delta !== 0) notes[i] = `ΔV = ${precisely(report.after, delta)} − ${inner(precisely(report.before, delta))} = ${signed(delta)}`;
     else if (/[Ss]mall backup|[Ff]ull backup/.test(line)) notes[i] = `${counted(report.backups.length, "Q value")} in ${counted(changed.length, "cell")} changed: ${counted(report.additions, "addition")}`;
   });
   return { cells: { x: report.popped === null ? [] : [report.popped], y: changed, queued }, notes, delta };

@@ -68,8 +68,8 @@ const HELP = {
   intended: "The probability that a move goes where it was intended to go.",
   returns: "The discounted return of every episode; the dashed line is the best possible in this world, the dotted one what the best policy earns while it takes random actions with probability ε.",
   work: `How many additions planning took per step. ${WORK}`,
-  figure: "The paper's Figure 3: mean return of the first 200 episodes against update cycles per step. Hollow: as printed. Filled: runs that finished here.",
-  course: "The finish line: following the best actions that the agent knows, without exploring, is worth within 1 % of the best possible, from the start and in the true world. The last percent takes a long time, because the agent knows only what it has counted.",
+  figure: "The paper's Figure 3: mean return of the first 200 episodes against update cycles per step. Hollow circles: as printed. Filled ones: runs that finished here.",
+  course: "Within 1 % of the optimum: following the best actions that the agent knows, without exploring, is worth within 1 % of the best possible, from the start and in the true world. The last percent takes a long time, because the agent knows only what it has counted.",
   trials: "How many steps each planner, with its way to explore, took until its policy was within 1 % of the optimum again after the world changed.",
 };
 
@@ -168,7 +168,8 @@ export function openGlossary(name) {
 export function linked(text) {
   return text.split(/(\[[^\]]+\])/).map((part) => {
     const match = /^\[([^|]+)\|(\w+)\]$/.exec(part);
-    if (!match) return document.createTextNode(part);
+    // A mark after a link must not begin a line.
+    if (!match) return document.createTextNode(/^[,.:;]/.test(part) ? `\u2060${part}` : part);
     const link = element("button", match[1], "link");
     link.type = "button";
     link.addEventListener("click", () => openGlossary(match[2]));

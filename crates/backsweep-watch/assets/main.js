@@ -100,6 +100,8 @@ function release() {
 // viewer's change to another setting survives.
 let wanted = null;
 function change(settings, wrong = (text) => problem(capital(text))) {
+  // The text of a lesson goes with its world.
+  if ("world" in settings) lessons?.show(null);
   const waits = wanted !== null;
   wanted = { ...(wanted ?? {}), ...settings };
   if (waits) return;
@@ -174,6 +176,7 @@ function hold() {
 /** The reader arrives at the maze: it starts, from the beginning if nobody has used it; or the race does. */
 function arrive(wanted) {
   holdsFirst = false;
+  if (wanted === "race") lessons.show(null);
   if (wanted === "race") start({ ...known.defaults, ...RACE });
   else {
     send(() => (held?.fresh ? { do: "reset" } : null));
@@ -277,7 +280,8 @@ function showNumbers() {
     if (k === 0 && canChange) algorithm.show({ planner: agent.planner, step: agent.step, report: frame.cycles[0] ?? null, isActive: frame.running || frame.busy, life: frame.life });
     queues[k].show({ urgent: agent.urgent, total: agent.queue, report: frame.cycles[k] ?? null, name, hasQueue: hasQueue(agent.planner) });
   });
-  put($("race-line"), raceText(frame, titles, scene.race, figure.runs));
+  const told = raceText(frame, titles, scene.race, figure.runs);
+  if ($("race-line").textContent !== told.join("")) $("race-line").replaceChildren(...told.map((line) => element("span", line)));
   $("race-line").hidden = frame.agents.length < 2;
   const { low, high } = frame.agents[0];
   put($("low"), fixed(low, high - low < 10 ? 2 : 0));

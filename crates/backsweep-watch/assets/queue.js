@@ -9,16 +9,20 @@ export class QueueView {
     this.head = head;
     this.rows = rows;
     this.shown = "";
+    this.more = element("p", "", "more");
+    list.after(this.more);
   }
 
   /** Shows the most urgent of `total` cells, as pairs of cell and priority; after a cycle, what it took off and added. A planner may have no queue. */
   show({ urgent, total, report, name, hasQueue = true }) {
     const taken = report && report.popped !== null && report.queue_before[0]?.[0] === report.popped ? report.queue_before[0] : null;
     const before = new Map(report ? report.queue_before : []);
-    const entries = urgent.slice(0, this.rows - (taken ? 1 : 0)).map(([cell, priority]) => ({ cell, priority, mark: mark(report, before, cell, priority) }));
+    const entries = urgent.slice(0, this.rows - (taken ? 1 : 0)).map(([cell, priority]) => ({ cell, priority, mark: report?.joined?.includes(cell) ? "new" : before.has(cell) && before.get(cell) !== priority ? "raised" : null }));
     if (taken) entries.unshift({ cell: taken[0], priority: taken[1], mark: "popped" });
     const waiting = !hasQueue ? "none" : total === 0 ? "empty" : total === 1 ? "1 cell waiting" : `${count(total)} cells waiting`;
     put(this.head, waiting);
+    const left = hasQueue ? total - entries.length + (taken ? 1 : 0) : 0;
+    put(this.more, left > 0 ? `… and ${count(left)} more` : "");
     const key = JSON.stringify(entries) + name(0) + hasQueue;
     if (key === this.shown) return;
     this.shown = key;
@@ -51,10 +55,4 @@ export class QueueView {
     if (row.className !== (mark ?? "")) row.className = mark ?? "";
     row.dataset.cell = cell;
   }
-}
-
-function mark(report, before, cell, priority) {
-  if (!report) return null;
-  if (!before.has(cell)) return report.queue_before.length < 12 || report.changed.includes(cell) ? "new" : null;
-  return before.get(cell) !== priority ? "raised" : null;
 }

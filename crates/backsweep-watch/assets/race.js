@@ -1,6 +1,6 @@
 // The race: how far each agent is from the finish line, and the paper's Figure 3 as runs finish.
 
-import { $, capital, count, counted, element, fixed, put } from "./shown.js";
+import { $, capital, count, counted, element, fixed, precisely, put } from "./shown.js";
 
 const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted", change: " since the world changed" };
 const RIGHT = { start: "Within 1 % of the optimum", wall: "Recovered", shortcut: "Recovered", paint: "Recovered", change: "Recovered" };
@@ -13,45 +13,71 @@ export function racerName(frame, k, titles) {
   return titles[agent.planner] + (isAlike || !isPaper ? ` · ${agent.explores ?? ""}` : "");
 }
 
-/** How far below the optimum, in words. Not as a percentage: of a negative number it would mean nothing. */
-const below = (gap) => (gap === null || gap === undefined ? "" : ` (now ${+gap.toPrecision(2)} below it)`);
+/** How a text speaks of an agent: a planner named after its authors is their method. */
+const spoken = (frame, k, titles) => racerName(frame, k, titles).replace(/^\S+ & \S+/, "$&’s method");
+
+/** What the newest policy is worth. Not as a percentage: of a negative number it would mean nothing. */
+const worth = (gap, optimum) => (gap === null || gap === undefined ? "" : ` (worth ${precisely(optimum - gap, gap)} now; the optimum is ${precisely(optimum, gap)})`);
 /** A maze as text without its comments: the server sends it back without them. */
 const bare = (text) => text.split("\n").filter((line) => !line.startsWith(";")).join("\n").trim();
 
 /** The course of one agent in words. */
 export function courseText(course, optimum, isClosed) {
   if (!course) return "";
-  if (isClosed) return "There is no path to the goal, so there is no finish line.";
-  if (optimum === null) return "The finish line is being computed.";
+  if (isClosed) return "There is no path to the goal.";
+  if (optimum === null) return "The optimum is being computed.";
   const done = `${counted(course.steps, "step")}, ${counted(course.additions, "addition")}`;
   if (course.reached && course.steps === 0 && course.cause !== "start") return "Still within 1 % of the optimum: the change did not matter.";
-  if (course.reached) return `✓ ${RIGHT[course.cause]} after ${done}.`;
+  const within = course.near === null || course.near === undefined ? "" : ` Within 5 % after ${counted(course.near, "step")}.`;
+  if (course.reached) return `✓ ${RIGHT[course.cause]} after ${done}.${within}`;
   const near = course.near === null || course.near === undefined ? "Not yet within 5 % of the optimum" : `Within 5 % of the optimum after ${counted(course.near, "step")}; not yet within 1 %`;
-  return `${near}${below(course.gap)}: ${done}${SINCE[course.cause]}.`;
+  return `${near}${worth(course.gap, optimum)}: ${done}${SINCE[course.cause]}.`;
 }
 
-/** Who is ahead, in words; an empty text if there is no race. `runs` are the points of Figure 3. */
+/** What was earned, who came near the optimum first, and what both did so far, each in a sentence; none if there is no race. `runs` are the points of Figure 3. */
 export function raceText(frame, titles, equal, runs = []) {
-  if (frame.agents.length < 2) return "";
-  const [a, b] = frame.courses;
-  const on = { steps: "equal steps", work: "equal work", time: "equal computing time" }[equal];
+  if (frame.agents.length < 2 || frame.courses.some((course) => !course)) return [];
+  const name = (k) => spoken(frame, k, titles);
+  const isMeasured = !frame.closed && frame.optimum !== null;
+  return [earnedText(frame, name, runs), isMeasured ? nearText(frame.courses, name, equal) : "", doneText(frame.agents, name, equal)].filter(Boolean);
+}
+
+/** What was earned over the first 200 episodes; empty until both have finished as many. */
+function earnedText({ agents }, name, runs) {
+  const scores = agents.map(({ planner, episodes }) => (episodes < 200 ? undefined : runs.findLast((run) => run.planner === planner)?.score));
+  if (scores.includes(undefined) || scores[0] === scores[1]) return "";
+  const [best, other] = scores[0] > scores[1] ? [0, 1] : [1, 0];
+  return `Over the first 200 episodes each, ${name(best)} earned more: ${fixed(scores[best], 1)} on average against ${fixed(scores[other], 1)}.`;
+}
+
+/** Who came within 5 % of the optimum first, and who within 1 %. */
+function nearText(courses, name, equal) {
   const measure = equal === "work" ? "additions" : "steps";
-  const name = (k) => racerName(frame, k, titles);
-  if (!a || !b) return "";
-  if (a.reached && b.reached) {
-    const [first, last] = a[measure] <= b[measure] ? [0, 1] : [1, 0];
-    const [few, many] = [frame.courses[first][measure], frame.courses[last][measure]];
-    return few === many ? `On ${on}: a draw.` : `On ${on}, ${name(first)} won: ${count(few)} ${measure} against ${count(many)}.`;
-  }
-  if (a.reached || b.reached) return `On ${on}, ${name(a.reached ? 0 : 1)} has crossed the finish line; ${name(a.reached ? 1 : 0)} has not.`;
-  const [few, many] = frame.agents[0].steps <= frame.agents[1].steps ? [0, 1] : [1, 0];
-  const taken = equal === "work" && frame.agents[many].steps > 0 ? `: ${name(many)} has taken ${counted(frame.agents[many].steps, "step")}, ${name(few)} ${count(frame.agents[few].steps)}` : "";
-  const scores = [0, 1].map((k) => runs.findLast(({ planner }) => planner === frame.agents[k].planner)?.score);
-  if (scores.every((score) => score !== undefined) && scores[0] !== scores[1]) {
-    const [best, other] = scores[0] > scores[1] ? [0, 1] : [1, 0];
-    return `On ${on}${taken}. Over 200 episodes each, ${name(best)} earned more: ${fixed(scores[best], 1)} on average against ${fixed(scores[other], 1)}.`;
-  }
-  return `On ${on}${taken}. Nobody has crossed the finish line.`;
+  const near = courses.map((course) => (course.near === null || course.near === undefined ? null : equal === "work" ? course.near_additions : course.near));
+  const reached = courses.map((course) => (course.reached ? course[measure] : null));
+  const since = SINCE[courses[0].cause].trim();
+  const told = (text) => capital(since ? `${since}, ${text}.` : `${text}.`);
+  if (near.every((done) => done === null)) return told("neither is known to have come within 5 % of the optimum yet");
+  const [five, one] = [first(near, name), first(reached, name)];
+  const isOpen = reached.every((done) => done === null);
+  const end = isOpen ? "neither is known to be within 1 % yet" : one === five ? `within 1 % ${against(reached, measure)}` : `${one} came within 1 % ${against(reached, measure)}`;
+  return told(`${five} came within 5 % of the optimum ${against(near, measure)}, and ${end}`);
+}
+
+const order = ([a, b]) => (b === null || (a !== null && a <= b) ? [0, 1] : [1, 0]);
+const first = (done, name) => (done[0] === done[1] ? "both" : name(order(done)[0]));
+// Policies are judged a little later, so only a comparison of two tells who was first.
+const against = (done, measure) => {
+  const [few, many] = order(done).map((k) => done[k]);
+  return many === null ? `after ${count(few)} ${measure}` : few === many ? `(${count(few)} ${measure})` : `first (${count(few)} ${measure} against ${count(many)})`;
+};
+
+/** What both did so far; empty before the first step. */
+function doneText(agents, name, equal) {
+  if (agents.every(({ steps }) => steps === 0)) return "";
+  const on = { steps: "Equal steps", work: "Equal work", time: "Equal computing time" }[equal];
+  if (agents[0].steps === agents[1].steps) return `${on}: ${count(agents[0].steps)} each.`;
+  return `${on}: ${agents.map(({ steps }, k) => `${counted(steps, "step")} of ${name(k)}`).join(", ")}.`;
 }
 
 const COLORS = { reversed_full_backups: "#1fa187", small_backups: "#3b82f6", moore_atkeson: "#e8871e", peng_williams: "#d1495b", wiering_schmidhuber: "#9b5de5", value_iteration: "#8a8f98" };
@@ -72,6 +98,8 @@ export class Figure {
       item.firstChild.style.background = COLORS[name];
       list.append(item);
     }
+    this.printed = element("li", "Hollow: as printed in the paper");
+    list.append(this.printed);
   }
 
   set(runs, scene) {
@@ -79,6 +107,7 @@ export class Figure {
     const { defaults } = this.paper;
     // The printed points belong to the paper's problem only.
     this.isPaper = !scene.world && scene.explore === "paper" && scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && bare(scene.maze) === bare(this.paper.maze);
+    this.printed.hidden = !this.isPaper;
     this.canvas.dataset.published = this.isPaper ? this.published.length : 0;
     // Only runs of the paper's agent are points of it.
     const ways = [scene.explore, ...(scene.rival ? [scene.rival_explore ?? scene.explore] : [])];

@@ -115,6 +115,6 @@ export function words(report, { name, action, who = "It", hasQueue = true }) {
   const which = `Q of ${action(top.cell, top.action)} in ${name(top.cell)} by ${signed(top.delta)}`;
   const n = report.backups.length;
   const changed = n === 1 ? `One Q changed: ${which}.` : `${counted(n, "Q value")} in ${counted(told.length, "cell")} changed, most of all ${which}.`;
-  const cost = report.additions < report.in_full ? ` It took ${counted(report.additions, "addition")}; full backups of the same would take ${report.in_full}.` : ` It took ${counted(report.additions, "addition")}.`;
+  const cost = report.additions < report.in_full ? ` It took ${counted(report.additions, "addition")}; the same update by full backups would take ${report.in_full}.` : ` It took ${counted(report.additions, "addition")}.`;
   return `${waited}${popped}${value}. ${changed}${cost}`;
 }

@@ -1,7 +1,7 @@
 //! The effect of one update cycle, the queue, and the making of a Q: for drawing and for text.
 
 use backsweep::explore::Explore;
-use backsweep::planner::{Model, Pair, Planner};
+use backsweep::planner::{ArcId, Model, Pair, Planner};
 use backsweep::report::ActionExplanation;
 use backsweep::{Action, Agent, State};
 use backsweep_worlds::grid_world::MAX_ACTIONS;
@@ -48,6 +48,8 @@ pub struct CycleReport {
     pub predecessors: Vec<u32>,
     /// Every Q that changed, by cell and action.
     pub backups: Vec<BackedUp>,
+    /// The cells among the most urgent that were not queued before the cycle.
+    pub joined: Vec<u32>,
     /// The most urgent cells before the cycle, and after it.
     pub queue: (Vec<Queued>, Vec<Queued>),
     /// The number of terms P̂·V that were added up: one per small backup, one per outcome in a full backup.
@@ -73,7 +75,7 @@ impl CycleReport {
             "popped": self.popped, "before": self.relied_on.0, "after": self.relied_on.1,
             "predecessors": self.predecessors, "changed": self.changed(),
             "backups": self.backups.iter().map(|b| json!([b.cell, b.action, b.delta])).collect::<Vec<_>>(),
-            "queue_before": list(&self.queue.0), "queue_after": list(&self.queue.1),
+            "queue_before": list(&self.queue.0), "queue_after": list(&self.queue.1), "joined": self.joined,
             "additions": self.additions, "in_full": self.additions_in_full, "waited": self.waited,
         })
     }
@@ -83,7 +85,8 @@ impl CycleReport {
 pub fn observed_cycle(agent: &mut Agent) -> CycleReport {
     let popped = agent.acting_planner().queue().and_then(|queue| queue.next_state(agent.model()));
     let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(agent, state));
-    let before = (action_values(agent), relied_on(agent, popped), listed(agent));
+    let waiting = priorities(agent);
+    let before = (action_values(agent), relied_on(agent, popped), most_urgent(waiting.iter().copied()));
     let counted = agent.acting_planner().counters().unwrap_or_default();
     agent.plan(backsweep::Budget::Cycles(1));
     let after = agent.acting_planner().counters().unwrap_or_default();
@@ -101,12 +104,15 @@ pub fn observed_cycle(agent: &mut Agent) -> CycleReport {
         pair.map_or(0, |pair| agent.model().n_successors(pair) as u64)
     };
     let additions_in_full = backups.iter().map(outcomes).sum();
+    let queue_after = most_urgent(priorities(agent).into_iter());
+    let is_new = |queued: &&Queued| waiting.get(queued.cell as usize).is_none_or(|&priority| priority <= 0.0);
     CycleReport {
         popped: popped.map(|state| state.0),
         relied_on: (before.1, relied_on(agent, popped)),
         predecessors,
         backups,
-        queue: (before.2, listed(agent)),
+        joined: queue_after.iter().filter(is_new).map(|queued| queued.cell).collect(),
+        queue: (before.2, queue_after),
         additions: after.additions - counted.additions,
         additions_in_full,
         waited: 0,
@@ -119,8 +125,10 @@ pub fn relied_on(agent: &Agent, state: Option<State>) -> f64 {
     let is_drawn =
         agent.exploration().is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }));
     let backed_up = |state: State| {
-        let arc = agent.model().predecessors(state).next().filter(|_| !is_drawn)?.arc;
-        agent.acting_planner().backed_up_value(state, arc)
+        // A state without predecessors has a U all the same, and its priority is counted from it.
+        let arc =
+            agent.model().predecessors(state).next().map_or(ArcId(u32::MAX), |predecessor| predecessor.arc);
+        agent.acting_planner().backed_up_value(state, arc).filter(|_| !is_drawn)
     };
     state.map_or(0.0, |state| backed_up(state).unwrap_or(agent.acting_values().value(state)))
 }
@@ -157,9 +165,9 @@ pub fn priority(planner: &dyn Planner, model: &Model, state: State) -> f64 {
     planner.queue().map_or(0.0, |queue| queue.priority(model, state))
 }
 
-fn listed(agent: &Agent) -> Vec<Queued> {
+fn priorities(agent: &Agent) -> Vec<f64> {
     let model = agent.model();
-    most_urgent(model.states().map(|state| priority(agent.acting_planner(), model, state)))
+    model.states().map(|state| priority(agent.acting_planner(), model, state)).collect()
 }
 
 /// The most urgent cells, highest priority first; among equal ones, the lowest cell.

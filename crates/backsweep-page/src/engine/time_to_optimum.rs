@@ -94,7 +94,7 @@ impl TimeToOptimum {
     /// As it is sent, with how far below the optimum the newest policy was.
     pub fn json(&self, now: WorkDone, gap: Option<f64>) -> Value {
         let done = self.done(now);
-        json!({ "cause": self.cause, "steps": done.steps, "additions": done.additions, "reached": self.reached.is_some(), "near": self.near.map(|near| near.steps), "gap": gap.filter(|_| self.reached.is_none()) })
+        json!({ "cause": self.cause, "steps": done.steps, "additions": done.additions, "reached": self.reached.is_some(), "near": self.near.map(|near| near.steps), "near_additions": self.near.map(|near| near.additions), "gap": gap.filter(|_| self.reached.is_none()) })
     }
 }
 

@@ -36,6 +36,35 @@ fn the_wave_runs_back_as_the_tour_says() {
 }
 
 #[test]
+fn a_priority_is_the_difference_between_v_and_the_value_that_others_use() {
+    let tour = recordings().unwrap();
+    let (mut q, mut u) = ([0.0_f64; 20], [0.0; 5]);
+    let mut n_checked = 0;
+    for frame in tour["walk"]["frames"].as_array().unwrap() {
+        let agent = &frame["agents"][0];
+        let read = |name: &str, numbers: &mut [f64]| {
+            for pair in agent["since"][name].as_array().unwrap().chunks(2) {
+                numbers[pair[0].as_u64().unwrap() as usize] = pair[1].as_f64().unwrap();
+            }
+        };
+        read("q", &mut q);
+        read("u", &mut u);
+        for queued in agent["urgent"].as_array().unwrap() {
+            let cell = queued[0].as_u64().unwrap() as usize;
+            let value = q[4 * cell..4 * cell + 4].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let priority = queued[1].as_f64().unwrap();
+            assert!(
+                (priority - (value - u[cell]).abs()).abs() < 1e-6,
+                "cell {cell}: V {value}, others use {}, {queued}",
+                u[cell]
+            );
+            n_checked += 1;
+        }
+    }
+    assert_eq!(n_checked, 4);
+}
+
+#[test]
 fn full_backups_need_several_times_the_additions() {
     let tour = recordings().unwrap();
     let report = &tour["slip"]["frames"][2]["cycles"][0];

@@ -224,6 +224,7 @@ class MDP:
                 raise ValueError("value_range and vectorized were given; expected at most one of them")
             engine, _, left = _functions.vectorized(start, actions, outcomes, discount, limit, progress, normalize)
             _functions.warn_of_frontier(left)
+            assert engine is not None, "only a streamed problem has no engine"
             return cls._of(engine)
         model = FunctionModel(_functions.start_states(start), actions, outcomes, discount)
         if value_range is not None:

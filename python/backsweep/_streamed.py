@@ -148,7 +148,8 @@ class StreamedMDP:
                 bar.show(done, f"pass {number}" + (f", intervals {width:.1e} wide" if width < float("inf") else ""))
 
             arrays, rest = self._model.solve(self.discount, reward, minimize, tolerance, relative, time_limit, show)
-        return StreamedSolution(*arrays, *rest)
+        converged, passes, seconds, explanation, stopped = rest
+        return StreamedSolution(*arrays, converged, passes, seconds, explanation, stopped)
 
     @staticmethod
     def write(path: str | PathLike[str], batches: Iterable[Sequence[Any]], *, start: Sequence[int] = ()) -> None:

@@ -13,7 +13,7 @@ from ._solution import Solution
 from ._types import Audit, Model, Optimism, Planner, Stats
 from ._watch import Watch
 
-__all__ = ["Agent", "DiskModel", "DiskModelWriter", "KnownModel", "LearnedLog", "SmallBackupPredictor", "SuiteWorld", "TD0", "command", "learn_log", "rust_loop", "suite_names"]
+__all__ = ["Agent", "DiskModel", "DiskModelWriter", "FunctionModel", "KnownModel", "LearnedLog", "SmallBackupPredictor", "SuiteWorld", "TD0", "command", "learn_log", "rust_loop", "suite_names"]
 
 @final
 class Agent:

@@ -121,7 +121,7 @@ def vectorized(
                     if which.any():
                         parts.append(_rows(states, batch[which], numbers[which], label, names[label], outcomes))
                 if writer is not None:
-                    _append(writer, parts, range(done, end), states, labels, normalize)
+                    _append(writer, parts, range(done, end), normalize)
                     parts = []
                 done, end = end, len(states.rows)
                 bar.show(0, f"{done:,} states expanded, {end - done:,} on the frontier")
@@ -131,7 +131,7 @@ def vectorized(
     n = len(states.rows)
     if writer is not None:
         # A batch that Ctrl-C cut is on the frontier, like the states that it would have led to.
-        _append(writer, [], range(done, n), states, labels, normalize)
+        _append(writer, [], range(done, n), normalize)
         writer.finish(list(dict.fromkeys(starts.tolist())), [str(label) for label in labels])
         return None, [tuple(row) for row in states.rows.tolist()], n - done if stopped else 0
     pair_state, pair_action, offsets, targets, p, rewards = _in_order(parts)
@@ -160,12 +160,7 @@ def _in_order(parts: list[tuple[np.ndarray[Any, Any], ...]]) -> tuple[np.ndarray
 
 
 def _append(
-    writer: DiskModelWriter,
-    parts: list[tuple[np.ndarray[Any, Any], ...]],
-    numbers: range,
-    states: States,
-    labels: list[Any],
-    normalize: bool,
+    writer: DiskModelWriter, parts: list[tuple[np.ndarray[Any, Any], ...]], numbers: range, normalize: bool
 ) -> None:
     """Writes the rows of some states, which must be the next ones."""
     pair_state, pair_action, offsets, targets, p, rewards = _in_order(parts)
@@ -174,9 +169,6 @@ def _append(
     sums = np.bincount(row_of, p, minlength=len(sizes))
     if normalize:
         p = p / np.where(sums > 0, sums, 1.0)[row_of]
-    elif len(off := np.flatnonzero(np.abs(sums - 1.0) > 1e-9)):
-        state, label = tuple(states.rows[pair_state[off[0]]].tolist()), labels[pair_action[off[0]]]
-        raise ValueError(f"state {state}, action {label!r}: the probabilities sum to {sums[off[0]]}; expected 1, or normalize=True")
     n_choices = np.bincount(pair_state - numbers.start, minlength=len(numbers))
     writer.add(n_choices, pair_action, sizes, targets, p, rewards)
 

@@ -93,8 +93,13 @@ class StreamedMDP:
 
         Args:
             path: the UMB file to write.
-            start, actions, outcomes, limit, progress, normalize: as for ``MDP.from_function(..., vectorized=True)``.
+            start: the state in which episodes begin, as a row of whole numbers, or several rows.
+            actions: the number of actions, a list of them, or a function that takes states and returns flags ``[state, action]``.
+            outcomes: as for ``MDP.from_function(..., vectorized=True)``.
             discount: how much a reward one step later counts, from 0 to below 1.
+            limit: expand at most this many states. The others are ends, worth 0; a warning says so.
+            progress: whether to show a bar; by default in a terminal or notebook.
+            normalize: whether to divide probabilities by their sum.
 
         Raises:
             ValueError: if probabilities do not sum to 1; the state and the action are named, and no file is written.

@@ -37,8 +37,11 @@ describe("the algorithm", () => {
     await page.keyboard.press("s");
     await until("a step", async () => (await steps(page)) === 121);
     await until("its lines are lit", async () => (await page.locator("#algorithm li.done").count()) === 4);
-    const [cell, , , reward] = await page.evaluate(() => window.backsweep.frame.agents[0].step);
-    assert.match(await text(page, "algorithm"), new RegExp(`Row ${Math.floor(cell / 9) + 1}, column ${(cell % 9) + 1}: \\w+ led to .*, reward ${String(reward).replace("-", "−")}`));
+    await until("its line says what the step did", async () => {
+      const [cell, , , reward] = await page.evaluate(() => window.backsweep.frame.agents[0].step);
+      const said = new RegExp(`Row ${Math.floor(cell / 9) + 1}, column ${(cell % 9) + 1}: \\w+ led to .*, reward ${String(reward).replace("-", "−")}`);
+      return said.test(await text(page, "algorithm"));
+    });
     await page.keyboard.press("c");
     await until("the lines of a cycle", async () => (await page.locator("#algorithm ol").last().locator("li.done").count()) === 5);
     assert.equal(await page.locator("#algorithm ol").first().locator("li.done").count(), 0);

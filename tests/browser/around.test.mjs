@@ -33,6 +33,8 @@ describe("sharing", () => {
       assert.deepEqual((await ask(copy, "values")).agents, (await ask(page, "values")).agents);
       // A reload does not disturb it.
       const life = await copy.evaluate(() => document.body.dataset.life);
+      // The address is written a moment after the last step.
+      await until("the steps are in the address", async () => (await address(copy)).get("step") === "25");
       await copy.reload();
       await drawn(copy);
       // An engine in the page begins again, and takes the same steps.

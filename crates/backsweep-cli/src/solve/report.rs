@@ -5,7 +5,6 @@ use crate::process::peak_memory_text;
 use backsweep_mdp::{Mdp, NO_CHOICE, printable};
 use backsweep_solve::Solution;
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
 
 /// At most this many states are printed.
@@ -173,7 +172,7 @@ pub fn write_values(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> R
     write(path, ["state", "value", "lower", "upper"], mdp.n_states(), |state| {
         let exact = |x: f64| if x.is_nan() { String::new() } else { format!("{x:?}") };
         let row = of(state);
-        [mdp.state_name(state), exact(row.value), exact(row.lower), exact(row.upper)]
+        Ok([mdp.state_name(state), exact(row.value), exact(row.lower), exact(row.upper)])
     })
 }
 
@@ -183,7 +182,7 @@ pub fn write_policy(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> R
         return write_header(path, mdp, of);
     }
     write(path, ["state", "action"], mdp.n_states(), |state| {
-        [mdp.state_name(state), of(state).action.unwrap_or_default()]
+        Ok([mdp.state_name(state), of(state).action.unwrap_or_default()])
     })
 }
 
@@ -227,19 +226,19 @@ fn write_header(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Resul
         .map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))
 }
 
-fn write<const N: usize>(
+/// Writes a table, row by row.
+pub fn write<const N: usize>(
     path: &Path,
     header: [&str; N],
     n_rows: usize,
-    row: impl Fn(usize) -> [String; N],
+    mut row: impl FnMut(usize) -> Result<[String; N]>,
 ) -> Result<()> {
-    let written = || -> std::io::Result<()> {
-        let mut table = csv::Writer::from_writer(File::create(path)?);
-        table.write_record(header)?;
-        for i in 0..n_rows {
-            table.write_record(row(i))?;
-        }
-        table.flush()
-    };
-    written().map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))
+    let refused =
+        |error: csv::Error| Error::new(format!("{}: cannot write the file ({error})", path.display()));
+    let mut table = csv::Writer::from_path(path).map_err(refused)?;
+    table.write_record(header).map_err(refused)?;
+    for i in 0..n_rows {
+        table.write_record(row(i)?).map_err(refused)?;
+    }
+    table.flush().map_err(|error| refused(error.into()))
 }

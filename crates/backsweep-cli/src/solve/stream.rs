@@ -1,7 +1,7 @@
 //! `backsweep solve --stream`: the model stays on disk.
 
 use super::SolveArguments;
-use super::report::{NOTHING, SHOWN, count, number, proof_line, table};
+use super::report::{NOTHING, SHOWN, count, number, proof_line, table, write};
 use crate::error::{Error, Result};
 use crate::{interrupt, output, process, progress};
 use backsweep_mdp::{BlockRows, DiskMdp, Format, NO_CHOICE, Objective, Question, printable};
@@ -149,20 +149,4 @@ fn write_policy(path: &Path, disk: &DiskMdp, solution: &StreamedSolution) -> Res
     let mut reader = PolicyReader::new(disk)?;
     let row = |state: usize| Ok([state.to_string(), reader.action(solution, state)?.unwrap_or_default()]);
     write(path, ["state", "action"], solution.n_states(), row)
-}
-
-fn write<const N: usize>(
-    path: &Path,
-    header: [&str; N],
-    n_rows: usize,
-    mut row: impl FnMut(usize) -> Result<[String; N]>,
-) -> Result<()> {
-    let refused =
-        |error: csv::Error| Error::new(format!("{}: cannot write the file ({error})", path.display()));
-    let mut table = csv::Writer::from_path(path).map_err(refused)?;
-    table.write_record(header).map_err(refused)?;
-    for i in 0..n_rows {
-        table.write_record(row(i)?).map_err(refused)?;
-    }
-    table.flush().map_err(|error| refused(error.into()))
 }

@@ -204,7 +204,7 @@ fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFindi
     }
     let held = format!("The gain is {gain} per case, estimated on {n} held-out cases. ");
     let chance =
-        "In a log without any gain or loss the interval excludes 0 by chance in about 1 of 20 cases.";
+        "In a log without any gain or loss the interval excludes 0 by chance in about 1 of 20 such logs.";
     let (finding, text) = if gain.high < 0.0 {
         (PolicyFinding::Worse, chance)
     } else if gain.low > 0.0 {

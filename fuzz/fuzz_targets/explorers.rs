@@ -3,8 +3,8 @@
 //! restored agent goes on like the original, bit for bit.
 #![no_main]
 
-use backsweep::explore::{Exploration, Explore, Forgetting, Optimism};
-use backsweep::planner::Outcome;
+use backsweep::explore::{EpsilonGreedy, Exploration, Explore, Forgetting, Optimism};
+use backsweep::planner::{Model, Outcome};
 use backsweep::{Action, Agent, Budget, Next, Random, Settings, State, Transition};
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
@@ -29,7 +29,7 @@ impl Input<'_> {
 }
 
 const EXPLORES: [Explore; 9] = [
-    Explore::AchievableBonus { beta: 1.0, d: 0.02 },
+    Explore::AchievableBonus { beta: 1.0, d: 2.0 },
     Explore::EpsilonGreedy { epsilon: 0.2 },
     Explore::Optimism(Optimism { value: 30.0, min_visits: 1 }),
     Explore::Optimism(Optimism { value: 30.0, min_visits: 3 }),
@@ -60,8 +60,13 @@ fn agent(input: &mut Input) -> Option<Agent> {
         seed: u64::from(input.byte()),
     };
     let settings = Settings { discount: input.pick(&[0.9, 0.99, 0.0]), ..Settings::default() };
+    let model = match input.pick(&[None, None, Some(2)]) {
+        None => Model::new(),
+        Some(visits) => Model::new().with_freeze_at(visits),
+    };
+    let agent = Agent::from_parts(model, planner.build(settings).ok()?, EpsilonGreedy::GREEDY);
     // Some planners keep no bonuses, and some ways to forget exclude some ways to explore.
-    Agent::with_planner(planner, settings).ok()?.with_exploration(exploration).ok()
+    agent.with_exploration(exploration).ok()
 }
 
 fn call(agent: &mut Agent, input: &mut Input, random: &mut Random) {
@@ -76,7 +81,7 @@ fn call(agent: &mut Agent, input: &mut Input, random: &mut Random) {
     };
     let reward = input.pick(&[0.0, 1.0, -3.0, 3.0, 0.1, 1e9, 1e-9, f64::NAN, 1e150]);
     let transition = Transition { state, action, reward, next };
-    let weight = input.pick(&[1.0, 2.5, 0.3, -1.0, -0.3, 1e-30, 1e6, 0.0]);
+    let weight = input.pick(&[1.0, 2.5, 0.3, -1.0, -0.3, 1e-30, 1e6, 0.0, -0.5, -1.0 / 3.0, -1e-17]);
     // Reading all arrays of many worlds takes long, so a failure is checked now and then.
     let before = (input.below(16) == 0).then(|| agent.store().expect("it can be stored"));
     let is_ok = match input.below(16) {
@@ -86,7 +91,9 @@ fn call(agent: &mut Agent, input: &mut Input, random: &mut Random) {
         3 => agent.forget(&transition).is_ok(),
         4 => agent.add_counts(state, action, next, input.pick(&[3, -3, 1, 0]), reward).is_ok(),
         5 => {
-            let outcomes = [next, Next::Terminated].map(|next| Outcome { probability: 0.5, reward, next });
+            let first = input.pick(&[0.5, 0.3, 1.0 / 3.0, 1e-17, 1e-90]);
+            let outcomes = [(first, next), (1.0 - first, Next::Terminated)]
+                .map(|(probability, next)| Outcome { probability, reward, next });
             agent.set_outcomes(state, action, &outcomes).is_ok()
         }
         6 => {

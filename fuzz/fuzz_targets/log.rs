@@ -51,7 +51,7 @@ fn check(spec: Spec, input: &[Input]) {
         assert!(again.rows == log.counts.rows && again.states == log.counts.states);
     }
     let order = log.case_order.as_ref().map_or(&[][..], |order| &order.places);
-    let cases = Cases { cases: &log.cases, decimals: log.case_decimals, order };
+    let cases = Cases { cases: &log.cases, decimals: log.case_decimals, order, cohorts: None };
     let settings = LearnSettings { discount: 0.9, min_count: 1, ..LearnSettings::default() };
     match learn(&log.counts, cases, &settings, &|| false) {
         Ok(learned) => {

@@ -13,7 +13,7 @@ from ._solution import Solution
 from ._types import Audit, Model, Optimism, Planner, Stats
 from ._watch import Watch
 
-__all__ = ["Agent", "DiskModel", "DiskModelWriter", "FunctionModel", "KnownModel", "LearnedLog", "SmallBackupPredictor", "SuiteWorld", "TD0", "command", "learn_log", "rust_loop", "suite_names"]
+__all__ = ["Agent", "DiskModel", "FunctionModel", "KnownModel", "LearnedLog", "ModelWriter", "SmallBackupPredictor", "StateRows", "SuiteWorld", "TD0", "command", "learn_log", "rust_loop", "suite_names"]
 
 @final
 class Agent:
@@ -314,7 +314,7 @@ class Agent:
         """
     def solve(
         self,
-        tolerance: float = 1e-9,
+        tolerance: float | None = None,
         objective: Objective | None = None,
         *,
         minimize: bool = False,
@@ -326,7 +326,7 @@ class Agent:
         The agent's own values stay as they are: these are kept near the optimum by ``plan``, and optimistic where little was seen.
 
         Args:
-            tolerance: the largest accepted distance of a value from the truth, above 0.
+            tolerance: as for ``MDP.solve``.
             objective: as for ``MDP.solve``; discounted reward if not given.
             minimize: whether to compute the smallest values that a policy attains, not the largest.
             time_limit: stop after this many seconds, with the intervals reached so far.
@@ -568,13 +568,17 @@ class TD0:
 # A question: kind, reward, label, label to avoid, steps, discount.
 _Objective = tuple[str, str | None, str | None, str | None, int | None, float | None]
 # A matrix in compressed rows: where rows begin, columns, data.
-_Sparse = tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64]]
 _Numbers = NDArray[np.float64]
 
 @final
 class FunctionModel:
     def __new__(
-        cls, start: Sequence[Any], actions: Callable[[Any], Iterable[Any]], outcomes: Callable[[Any, Any], Any], discount: float
+        cls,
+        start: Sequence[Any],
+        actions: Callable[[Any], Iterable[Any]],
+        outcomes: Callable[[Any, Any], Any],
+        discount: float,
+        normalize: bool,
     ) -> FunctionModel: ...
     def enumerate(self, limit: int | None = None, progress: Callable[[int, int], None] | None = None) -> str | None: ...
     def explore(
@@ -587,7 +591,7 @@ class FunctionModel:
     ) -> tuple[tuple[_Numbers, _Numbers, NDArray[np.int64]], tuple[bool, float, str | None]]: ...
     def counts(self) -> tuple[int, int]: ...
     def start(self) -> list[int]: ...
-    def model(self) -> KnownModel: ...
+    def model(self, keep: bool) -> KnownModel: ...
 
 @final
 class DiskModel:
@@ -608,44 +612,28 @@ class DiskModel:
     ) -> tuple[tuple[Any, Any, Any, Any], tuple[bool, int, float, list[str], str | None]]: ...
 
 @final
-class DiskModelWriter:
-    """Writes a model row by row."""
+class StateRows:
+    """The states of a vectorized function: rows of whole numbers."""
 
-    def __new__(cls, path: str) -> DiskModelWriter: ...
+    def __new__(cls, width: int) -> StateRows: ...
+    def __len__(self) -> int: ...
+    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]: ...
+    def rows(self, first: int, to: int) -> NDArray[np.int64]: ...
+    def tuples(self) -> list[tuple[int, ...]]: ...
+
+@final
+class ModelWriter:
+    """Builds a model state by state, in memory or in a file."""
+
+    def __new__(cls, path: str | None = None) -> ModelWriter: ...
     def add(self, n_choices: Any, actions: Any, n_outcomes: Any, targets: Any, probabilities: Any, rewards: Any) -> None: ...
-    def finish(self, initial: Sequence[int], action_names: Sequence[str]) -> None: ...
+    def finish(self, discount: float, states: StateRows, initial: Sequence[int], actions: Sequence[Any]) -> KnownModel | None: ...
 
 @final
 class KnownModel:
     """A known model and what is known about it. Users see `backsweep.MDP`."""
 
     def __new__(cls, discount: float) -> KnownModel: ...
-    @staticmethod
-    def from_dense(
-        discount: float,
-        n_states: int,
-        n_actions: int,
-        transitions: _Numbers,
-        rewards: _Numbers,
-        by_outcome: bool,
-        end: _Numbers | None,
-        available: NDArray[np.bool_] | None,
-        eps: float,
-        normalize: bool,
-    ) -> KnownModel: ...
-    @staticmethod
-    def from_sparse(
-        discount: float,
-        n_states: int,
-        n_actions: int,
-        transitions: Sequence[_Sparse],
-        rewards: _Numbers | None,
-        outcome_rewards: Sequence[_Sparse] | None,
-        end: _Numbers | None,
-        available: NDArray[np.bool_] | None,
-        eps: float,
-        normalize: bool,
-    ) -> KnownModel: ...
     @staticmethod
     def from_columns(
         discount: float,
@@ -660,7 +648,7 @@ class KnownModel:
         eps: float,
         normalize: bool,
     ) -> KnownModel: ...
-    def named(self, names: Sequence[Any]) -> KnownModel: ...
+    def rename_states(self, names: Iterable[Any]) -> None: ...
     @staticmethod
     def read(
         path: str | PathLike[str], format: str | None, discount: float, progress: Callable[[int], None] | None = None
@@ -674,7 +662,7 @@ class KnownModel:
     def rewards(self) -> list[str]: ...
     def solve(
         self,
-        tolerance: float,
+        tolerances: tuple[float, float],
         objective: _Objective | None,
         minimize: bool,
         method: str | None,
@@ -688,7 +676,7 @@ class KnownModel:
     def what_if(
         self,
         changes: Sequence[tuple[Any, Any, Any | None, float | None]],
-        tolerance: float | None,
+        tolerances: tuple[float, float] | None,
         objective: _Objective | None,
         minimize: bool,
         time_limit: float | None,
@@ -701,7 +689,7 @@ class KnownModel:
     def evaluate(
         self,
         policy: Sequence[tuple[Any, Any, float]],
-        tolerance: float,
+        tolerances: tuple[float, float],
         objective: _Objective | None,
         minimize: bool,
         time_limit: float | None,

@@ -139,7 +139,7 @@ def compare(
         episodes: the number of episodes; 1000 if ``steps`` is not given either.
         steps: the number of steps.
         cycles: update cycles after each step, as for ``learn``; 20 for agents given as a way to explore.
-        evaluate_episodes: the number of episodes of an evaluation.
+        evaluate_episodes: the number of episodes of an evaluation, of 10,000 steps at most.
         progress: whether to show a bar; by default in a terminal or notebook.
 
     Returns:

@@ -73,10 +73,10 @@ class BayesBonus(Explore):
 class AchievableBonus(Explore):
     """Explores where outcomes are uncertain, but only as far as they change what is achievable.
 
-    An action tried n times is worth ``beta * L * sqrt((t + v / 2) / n) + (d + u * s) / n`` more per step, where ``t`` measures how
-    much its next values differ by the values without bonus, ``v`` is the variance of its rewards, ``s`` how random the world is,
-    ``u`` the part of the range of rewards that was not seen yet, and ``L`` grows slowly with the number of tries. Once the highest
-    reward was seen, untried actions are worth about three times the highest value found. Two equal outcomes that contradict all
+    An action tried n times is worth ``beta * L * sqrt((t + v / 2) / n) + d * sigma / n`` more per step. ``t`` measures how much its
+    next values differ by the values without bonus, or may differ while the highest reward was not seen. ``v`` is the variance of
+    its rewards given where it led, ``sigma`` the highest such deviation in its state, and ``L`` grows slowly with the number of
+    tries. Once the highest reward was seen, untried actions are worth about three times the highest value found. Two equal outcomes that contradict all
     earlier ones of an action, in a world that is otherwise certain, make the agent forget those. The agent that ``learn`` builds
     explores this way.
     """
@@ -84,7 +84,7 @@ class AchievableBonus(Explore):
     name: ClassVar[str] = "achievable_bonus"
     beta: float = 1.0
     """0 or more."""
-    d: float = 0.02
+    d: float = 2.0
     """0 or more."""
 
 

@@ -496,7 +496,7 @@ def evaluate(
     agent: Agent | MDP,
     episodes: int = 100,
     *,
-    max_steps: int | None = None,
+    max_steps: int | None = 10_000,
     seed: int | None = None,
     progress: bool | None = None,
 ) -> Evaluation:
@@ -508,7 +508,7 @@ def evaluate(
         env: a single Gymnasium environment, or its name for ``gymnasium.make``.
         agent: an Agent or an MDP.
         episodes: the number of episodes, at least 1.
-        max_steps: truncates episodes.
+        max_steps: truncates episodes, so that a policy that never reaches an end is measured, too; None for no limit.
         seed: seeds the environment's first reset and the random actions.
         progress: whether to show a bar; by default in a terminal or notebook.
 

@@ -30,20 +30,41 @@ def _warn_of(planner: str | Planner | None, stacklevel: int = 3) -> None:
 
 Policy = Mapping[Hashable, Any] | Callable[[Any], Any]
 
+# The precision if none is asked for: absolute, or relative to the size of a value where that is more.
+DEFAULT_TOLERANCES = (1e-9, 1e-9)
+
+
+def _tolerances(tolerance: float | None, relative: float | None) -> tuple[float, float]:
+    """The absolute and the relative tolerance, either of which suffices; 0 for one that is not asked for."""
+    if tolerance is None and relative is None:
+        return DEFAULT_TOLERANCES
+    return 0.0 if tolerance is None else tolerance, 0.0 if relative is None else relative
+
 
 def _shares(policy: Policy, mdp: MDP) -> list[tuple[Any, Any, float]]:
     """A policy as (state, action, probability); a mapping of actions to probabilities mixes them."""
     if not isinstance(policy, Mapping):
         if not callable(policy):
-            raise TypeError(f"policy is {type(policy).__name__}; expected a mapping of states to actions, or a function")
+            expected = "a mapping of states to actions such as dict(zip(mdp.states, actions)), or a function"
+            raise TypeError(f"policy is {type(policy).__name__}; expected {expected}")
         policy = {state: policy(state) for state in mdp.states if mdp.actions(state)}
     shares: list[tuple[Any, Any, float]] = []
     for state, action in policy.items():
         if isinstance(action, Mapping):
-            shares += [(state, one, float(share)) for one, share in action.items()]
+            row = [(state, one, _share(state, one, share)) for one, share in action.items()]
+            total = sum(share for _, _, share in row)
+            if abs(total - 1.0) > 1e-9:
+                raise ValueError(f"policy in state {state!r} has probabilities that sum to {total}; expected 1")
+            shares += row
         elif action is not None:
             shares.append((state, action, 1.0))
     return shares
+
+
+def _share(state: Any, action: Any, share: Any) -> float:
+    if not isinstance(share, (Real, np.number)) or not 0.0 <= float(share) <= 1.0 + 1e-9:
+        raise ValueError(f"policy in state {state!r} takes action {action!r} with probability {share!r}; expected a number from 0 to 1")
+    return float(share)
 
 
 class MDP:
@@ -196,8 +217,9 @@ class MDP:
 
         Args:
             start: the state in which episodes begin, or a list of them.
-            actions: ``actions(state)`` returns the actions of a state; none means that it is terminal. With ``vectorized``: the
-                number of actions, a list of them, or a function that takes the states and returns flags ``[state, action]``.
+            actions: ``actions(state)`` returns the actions of a state; none means that it is terminal. With ``vectorized``, it
+                takes the states and returns flags ``[state, action]``. Where all states have the same actions, their number or
+                a list of them will do.
             outcomes: ``outcomes(state, action)`` returns a list of (probability, next state, reward) or, at the end of an
                 episode, (probability, next state, reward, True). With ``vectorized``, it takes whole numbers ``[state, column]``
                 and returns arrays: probabilities ``[state, outcome]``, next states ``[state, outcome, column]``, rewards and,
@@ -207,7 +229,7 @@ class MDP:
             value_range: no state is worth less than the first number or more than the second.
             limit: expand at most this many states. The others are ends, worth 0, labeled "frontier"; a warning says so.
             progress: whether to show a bar; by default in a terminal or notebook.
-            normalize: with ``vectorized``: whether to divide probabilities by their sum.
+            normalize: whether to divide the probabilities of each action by their sum.
 
         Raises:
             ValueError: outcomes are malformed, or probabilities do not sum to 1; the message names the state.
@@ -222,22 +244,31 @@ class MDP:
         if vectorized:
             if value_range is not None:
                 raise ValueError("value_range and vectorized were given; expected at most one of them")
-            engine, _, left = _functions.vectorized(start, actions, outcomes, discount, limit, progress, normalize)
-            _functions.warn_of_frontier(left)
+            engine, _, stopped, left = _functions.vectorized(start, actions, outcomes, discount, limit, progress, normalize)
+            _functions.warn_of_frontier(stopped, left)
             assert engine is not None, "only a streamed problem has no engine"
             return cls._of(engine)
-        model = FunctionModel(_functions.start_states(start), actions, outcomes, discount)
+        _functions.check_limit(limit)
+        if not callable(actions):
+            every = _functions.action_list(actions)
+            actions = lambda state: every
+        model = FunctionModel(_functions.start_states(start), actions, outcomes, discount, normalize)
         if value_range is not None:
-            mdp = cls._of(model.model())
-            mdp._unexplored = (model, (float(value_range[0]), float(value_range[1])), limit)
+            try:
+                low, high = map(float, value_range)
+            except (TypeError, ValueError):
+                raise ValueError(f"value_range is {value_range!r}; expected two numbers, (lowest, highest)") from None
+            if not (low <= high and np.isfinite([low, high]).all()):
+                raise ValueError(f"value_range is ({low}, {high}); expected finite numbers in ascending order")
+            mdp = cls._of(model.model(True))
+            mdp._unexplored = (model, (low, high), limit)
             return mdp
-        with Bar(1, progress, unit="layers") as bar:
-            text = "{:,} states expanded, {:,} met"
-            stopped = model.enumerate(limit, lambda expanded, met: bar.show(0, text.format(expanded, met)))
+        with Bar(None, progress) as bar:
+            text = "{:,} states expanded, {:,} on the frontier"
+            stopped = model.enumerate(limit, lambda expanded, met: bar.show(0, text.format(expanded, met - expanded)))
         expanded, met = model.counts()
-        if stopped is not None:
-            _functions.warn_of_frontier(met - expanded, f"{stopped} ended the enumeration")
-        return cls._of(model.model())
+        _functions.warn_of_frontier(stopped, met - expanded)
+        return cls._of(model.model(False))
 
     @classmethod
     def from_simulator(
@@ -253,22 +284,26 @@ class MDP:
         """The problem that a Gymnasium environment simulates, found by taking every action in every state, breadth first from
         the first state. The observation must tell states apart.
 
-        A deterministic environment needs one sample per action. With more, the probabilities are estimates, so that proven
-        intervals are about the estimated problem.
+        A deterministic environment needs one sample per action. The first actions are taken several times, and refused if the
+        results differ. With more samples, the probabilities are estimates, so that proven intervals are about the estimated problem.
 
         Args:
-            env: an environment with discrete actions, whose state can be copied (``copy.deepcopy``) or saved and restored by
-                methods of its own.
+            env: an environment with discrete actions, whose state can be pickled, or saved and restored by methods of its own
+                (``get_state`` and ``set_state``, or ``clone_state`` and ``restore_state``).
             discount: the factor by which a reward one step later counts, from 0 to 1.
             samples: the number of times to take each action in each state.
             limit: expand at most this many states. The others are ends, worth 0, labeled "frontier"; a warning says so.
             progress: whether to show a bar; by default in a terminal or notebook.
             seed: the seed of the first ``reset``.
+
+        Raises:
+            TypeError: the environment cannot be saved, its actions are not discrete, or observations are not whole numbers or text.
+            ValueError: one sample was asked for, and the environment is not deterministic.
         """
         if samples < 1:
             raise ValueError(f"samples is {samples}; expected 1 or more")
-        engine, left = _functions.simulated(env, samples, discount, limit, progress, seed)
-        _functions.warn_of_frontier(left)
+        engine, stopped, left = _functions.simulated(env, samples, discount, limit, progress, seed)
+        _functions.warn_of_frontier(stopped, left)
         mdp = cls._of(engine)
         mdp._samples = samples if samples > 1 else None
         return mdp
@@ -385,9 +420,10 @@ class MDP:
 
     def solve(
         self,
-        tolerance: float = 1e-9,
+        tolerance: float | None = None,
         objective: Objective | None = None,
         *,
+        relative: float | None = None,
         minimize: bool = False,
         method: str | None = None,
         time_limit: float | None = None,
@@ -403,7 +439,9 @@ class MDP:
         reached so far, which are still proven.
 
         Args:
-            tolerance: the largest accepted distance of a value from the truth, above 0.
+            tolerance: the largest accepted distance of a value from the truth, above 0. By default 1e-9, or 1e-9 times the size
+                of the value if that is more.
+            relative: the same relative to the size of the value. With ``tolerance``, whichever is met.
             objective: ``Discounted``, ``Reach``, ``Total``, ``Horizon`` or ``Average``; discounted reward if not given.
             minimize: whether to compute the smallest values that a policy attains, not the largest.
             method: use this method instead of choosing one; see docs/solving.md.
@@ -430,16 +468,29 @@ class MDP:
         if until is not None or at is not None:
             if objective is not None or method is not None or device != "cpu":
                 raise ValueError("until and at are for the discounted reward; expected neither objective nor method nor device")
+            if relative is not None or (until is None and tolerance is None):
+                raise ValueError("at needs an absolute precision; expected until=")
             return self._explore(tolerance if until is None else until, at, minimize, time_limit)
+        self._check_explored()
         (values, lower, upper, action_ids), rest = self._solver.solve(
-            tolerance, question(objective), minimize, method, time_limit, threads, device
+            _tolerances(tolerance, relative), question(objective), minimize, method, time_limit, threads, device
         )
         solution = Solution(values, lower, upper, *rest, self._solver, action_ids)
         if self._samples is not None:
             solution.explanation.append(f"the problem is estimated from {self._samples} samples of each action")
         return solution
 
-    def _explore(self, until: float, at: Hashable | None, minimize: bool, time_limit: float | None) -> Solution:
+    def _check_explored(self) -> None:
+        """Refuses a question about all states while there are some that nobody has looked at."""
+        if self._unexplored is not None:
+            expanded, met = self._unexplored[0].counts()
+            if expanded < met:
+                raise ValueError(
+                    f"this problem has a value_range, and {met - expanded} of the {met} states met so far were not expanded; expected "
+                    "solve(until=...), or from_function without a value_range, which finds all states"
+                )
+
+    def _explore(self, until: float | None, at: Hashable | None, minimize: bool, time_limit: float | None) -> Solution:
         """Finds states until the start is known well enough."""
         if self._unexplored is None:
             raise ValueError("until and at need a problem from a function with a value_range; expected solve(tolerance)")
@@ -447,17 +498,20 @@ class MDP:
         starts = self._solver.labels().get("init", [])
         if at is not None and at not in starts:
             raise ValueError(f"at is {at!r}; expected a state in which episodes begin, one of {starts!r}")
+        if until is None:
+            raise ValueError("until is None; expected a number above 0")
         (lower, upper, action_ids), (converged, seconds, stopped) = model.explore(until, value_range, minimize, limit, time_limit)
-        self._solver = model.model()
+        self._solver = model.model(True)
         expanded, met = model.counts()
         explanation = [f"explored from the start: {expanded} of {met} states that were met"]
         if not converged and stopped is None:
             explanation.append("the limit of states was reached" if expanded < met else "rounding keeps intervals from getting narrower")
-        largest = float((upper - lower).max()) if len(lower) else 0.0
+        begins = np.array(model.start())
+        off = float((upper - lower)[begins].max()) / 2
         direction = "smallest" if minimize else "largest"
         objective = f"{direction} discounted reward, discount {self.discount}, at the start"
         middle = lower + (upper - lower) / 2
-        bound = largest / 2 if np.isfinite(largest) else None
+        bound = off if np.isfinite(off) else None
         return Solution(
             middle, lower, upper, bound, converged, expanded, seconds, explanation, stopped, objective, False, self._solver, action_ids
         )
@@ -477,7 +531,7 @@ class MDP:
         Args:
             changes: ``{(state, action): change}``, where a change is a list of outcomes as for ``set_outcomes`` (a new action
                 is added), a number as for ``set_reward``, or ``None`` to remove the action. States must be known.
-            tolerance: as for ``solve``; by default that of the latest answer to the same question, or 1e-9.
+            tolerance: as for ``solve``; by default that of the latest answer to the same question, or that of ``solve``.
             objective: as for ``solve``.
             minimize: as for ``solve``.
             time_limit: as for ``solve``, for both answers together.
@@ -493,6 +547,7 @@ class MDP:
             >>> mdp.what_if({("shop", "sell"): 2.0}).after.round(6).tolist()
             [4.0]
         """
+        self._check_explored()
         engine = self._solver
         edits: list[tuple[Any, Any, list[Any] | None, float | None]] = []
         for pair, change in changes.items():
@@ -505,7 +560,7 @@ class MDP:
             else:
                 edits.append((*pair, [tuple(outcome) for outcome in change], None))
         (before, after), (changed, old, new), rest = engine.what_if(
-            edits, tolerance, question(objective), minimize, time_limit, threads
+            edits, None if tolerance is None else (tolerance, 0.0), question(objective), minimize, time_limit, threads
         )
         states = engine.states()
         actions = zip(action_array(engine, old).tolist(), action_array(engine, new).tolist())
@@ -517,7 +572,8 @@ class MDP:
         policy: Policy,
         objective: Objective | None = None,
         *,
-        tolerance: float = 1e-9,
+        tolerance: float | None = None,
+        relative: float | None = None,
         minimize: bool = False,
         time_limit: float | None = None,
         threads: int | None = None,
@@ -529,6 +585,7 @@ class MDP:
                 state will do, too.
             objective: as for ``solve``.
             tolerance: as for ``solve``.
+            relative: as for ``solve``.
             minimize: as for ``solve``.
             time_limit: as for ``solve``, for both policies together.
             threads: as for ``solve``.
@@ -536,9 +593,10 @@ class MDP:
         Raises:
             UnknownName: the policy names a state or action that the problem does not have.
         """
+        self._check_explored()
         engine = self._solver
         numbers, (lost, visits, per_visit), rest = engine.evaluate(
-            _shares(policy, self), tolerance, question(objective), minimize, time_limit, threads
+            _shares(policy, self), _tolerances(tolerance, relative), question(objective), minimize, time_limit, threads
         )
         states = engine.states()
         rows = zip(lost.tolist(), visits.tolist(), per_visit.tolist())
@@ -623,6 +681,8 @@ class MDP:
         Raises:
             UnknownName: the policy names a state or action that the problem does not have.
         """
+        if episodes < 0 or max_steps < 0:
+            raise ValueError(f"episodes is {episodes} and max_steps {max_steps}; expected 0 or more of both")
         return self._solver.simulate(_shares(policy, self), start, episodes, max_steps, seed)
 
     def value(self, state: Hashable) -> float:

@@ -46,9 +46,9 @@ class Solution:
     upper: Floats
     """The value of each state is at most this."""
     error_bound: float | None
-    """No value is further from the truth than this; ``None`` if an interval is infinite."""
+    """No value is further from the truth than this; ``None`` if an interval is infinite. With ``until``: the value of the start."""
     converged: bool
-    """True if every value is proven to be within the tolerance."""
+    """True if every value is proven to be within the tolerance. With ``until``: the value of the start."""
     iterations: int
     """Sweeps over all or part of the states; states backed up in a repair; 0 if the answer was known already."""
     seconds: float

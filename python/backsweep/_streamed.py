@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, Sequence
 import numpy as np
 
 from . import _functions
-from ._backsweep import DiskModel, DiskModelWriter
+from ._backsweep import DiskModel, ModelWriter, StateRows
 from ._progress import Bar
 
 __all__ = ["StreamedMDP", "StreamedSolution"]
@@ -104,10 +104,10 @@ class StreamedMDP:
         Raises:
             ValueError: if probabilities do not sum to 1; the state and the action are named, and no file is written.
         """
-        _, states, left = _functions.vectorized(start, actions, outcomes, discount, limit, progress, normalize, fspath(path))
-        _functions.warn_of_frontier(left)
+        _, states, stopped, left = _functions.vectorized(start, actions, outcomes, discount, limit, progress, normalize, fspath(path))
+        _functions.warn_of_frontier(stopped, left)
         mdp = cls(path, discount=discount)
-        mdp.states = states
+        mdp.states = states.tuples()
         return mdp
 
     @property
@@ -170,10 +170,11 @@ class StreamedMDP:
         Raises:
             ValueError: if arrays do not fit together, or a number is out of range. The file is as it was then.
         """
-        writer = DiskModelWriter(fspath(path))
+        writer = ModelWriter(fspath(path))
         for batch in batches:
             if len(batch) != 6:
                 raise ValueError(f"a batch has {len(batch)} arrays; expected 6")
             whole = [np.ascontiguousarray(column, np.int64) for column in batch[:4]]
             writer.add(*whole, *(np.ascontiguousarray(column, np.float64) for column in batch[4:]))
-        writer.finish([int(state) for state in start], [])
+        # States have numbers only, and the discount is not in the file.
+        writer.finish(0.0, StateRows(1), [int(state) for state in start], [])

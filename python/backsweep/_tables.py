@@ -1,4 +1,4 @@
-"""Known problems as arrays: from Gymnasium's tables, dense arrays and sparse matrices to what the engine reads in place."""
+"""Known problems as arrays: from Gymnasium's tables, dense arrays and sparse matrices to the columns that the engine reads."""
 
 from __future__ import annotations
 
@@ -81,23 +81,19 @@ def from_dense(transitions: Any, rewards: Any, discount: float, end: Any, availa
     if given.ndim != 3 or given.shape[0] != given.shape[2]:
         raise ValueError(f"transitions has the shape {given.shape}; expected (states, actions, states)")
     n_states, n_actions = given.shape[:2]
+    places = np.flatnonzero(given)
+    row_ends = np.arange(n_states * n_actions + 1) * n_states
+    starts, next_states = np.searchsorted(places, row_ends), places % max(n_states, 1)
     r = np.asarray(rewards, dtype=np.float64)
-    by_outcome = r.shape == given.shape
-    if by_outcome and end is not None:
-        raise ValueError("rewards has one entry per transition, but this model has terminating steps, whose rewards need the shape (states, actions)")
-    ends, eps = by_row(end, "end", np.float64, n_states, n_actions)
-    return KnownModel.from_dense(
-        discount,
-        n_states,
-        n_actions,
-        flat(given, np.float64),
-        flat(r, np.float64) if by_outcome else rewards_by_row(r, n_states, n_actions),
-        by_outcome,
-        ends,
-        by_row(available, "available", np.bool_, n_states, n_actions)[0],
-        max(eps, precision(given)),
-        normalize,
-    )
+    by_entry = r.shape == given.shape
+    if by_entry:
+        if end is not None:
+            raise ValueError("rewards has one entry per transition, but this model has terminating steps, whose rewards need the shape (states, actions)")
+        r = r.reshape(-1)[places]
+    else:
+        r = rewards_by_row(r, n_states, n_actions)
+    rows = (starts, next_states, given.reshape(-1)[places])
+    return from_rows((n_states, n_actions), rows, r, by_entry, discount, end, available, precision(given), normalize)
 
 
 def from_sparse(transitions: Any, rewards: Any, discount: float, end: Any, available: Any, normalize: bool) -> KnownModel:
@@ -114,37 +110,98 @@ def from_sparse(transitions: Any, rewards: Any, discount: float, end: Any, avail
             raise ValueError(f"{name} has the shapes {[part.shape for part in found]}; expected the same square")
         return found
 
-    def arrays(matrix: Any) -> tuple[Array, Array, Array]:
-        indices = matrix.indices if matrix.indices.dtype in (np.int32, np.int64) else matrix.indices.astype(np.int64)
-        return flat(matrix.indptr, np.int64), flat(indices, indices.dtype), flat(matrix.data, np.float64)
-
     p = parts(transitions, "transitions")
     n_states = p[0].shape[1] if p else 0
     if n_states == 0 or p[0].shape[0] % n_states:
         raise ValueError(f"transitions has the shape {p[0].shape if p else ()}; expected (states * actions, states)")
     n_actions = len(p) if len(p) > 1 else p[0].shape[0] // n_states
-    rewards_of_rows = rewards_of_outcomes = None
-    if sparse.issparse(rewards) or (isinstance(rewards, (list, tuple)) and len(rewards) and sparse.issparse(rewards[0])):
-        r = parts(rewards, "rewards")
-        shape = (sum(part.shape[0] for part in r), r[0].shape[1])
+    rows = in_turn(p, "transitions")
+    by_entry = sparse.issparse(rewards) or (isinstance(rewards, (list, tuple)) and len(rewards) > 0 and sparse.issparse(rewards[0]))
+    if by_entry:
+        matrices = parts(rewards, "rewards")
+        shape = (sum(part.shape[0] for part in matrices), matrices[0].shape[1])
         if shape != (n_states * n_actions, n_states):
             raise ValueError(f"rewards has the shape {shape}; expected that of transitions, {(n_states * n_actions, n_states)}")
         if end is not None:
             raise ValueError("rewards is sparse, but this model has terminating steps, whose rewards need the shape (states, actions)")
-        rewards_of_outcomes = [arrays(part) for part in r]
+        r = matched(in_turn(matrices, "rewards"), rows, n_states)
     else:
-        rewards_of_rows = rewards_by_row(rewards, n_states, n_actions)
-    ends, eps = by_row(end, "end", np.float64, n_states, n_actions)
-    return KnownModel.from_sparse(
+        r = rewards_by_row(rewards, n_states, n_actions)
+    eps = max(precision(part.data) for part in p)
+    return from_rows((n_states, n_actions), rows, r, by_entry, discount, end, available, eps, normalize)
+
+
+# Rows of states and actions in order: where each begins, and the next state and the number of each entry.
+Rows = tuple[Array, Array, Array]
+
+
+def in_turn(matrices: list[Any], name: str) -> Rows:
+    """The rows of a matrix, or of several: the first row of each, then the second, and so on."""
+    lengths = np.stack([np.diff(matrix.indptr) for matrix in matrices], axis=1)
+    if (lengths < 0).any() or any(matrix.indptr[0] < 0 or matrix.indptr[-1] > len(matrix.data) for matrix in matrices):
+        raise ValueError(f"{name} has row starts that are not increasing, or beyond its entries")
+    if len(matrices) == 1:
+        matrix, used = matrices[0], slice(matrices[0].indptr[0], matrices[0].indptr[-1])
+        starts, columns, numbers = matrix.indptr - matrix.indptr[0], matrix.indices[used], matrix.data[used]
+    else:
+        starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
+        columns, numbers = np.empty(starts[-1], np.int64), np.empty(starts[-1])
+        for i, matrix in enumerate(matrices):
+            entries = np.arange(matrix.indptr[0], matrix.indptr[-1])
+            places = entries + np.repeat(starts[i : -1 : len(matrices)] - matrix.indptr[:-1], lengths[:, i])
+            columns[places], numbers[places] = matrix.indices[entries], matrix.data[entries]
+    last = matrices[0].shape[1] - 1
+    if len(columns) and (columns.min() < 0 or columns.max() > last):
+        wrong = columns[(columns < 0) | (columns > last)]
+        raise ValueError(f"{name} has the column index {wrong[0]}; expected 0 to {last}")
+    return starts, columns, numbers
+
+
+def matched(rewards: Rows, transitions: Rows, n_states: int) -> Array:
+    """The reward of each transition, 0 where none is given; those given twice add up."""
+
+    def keys(rows: Rows) -> Array:
+        return np.repeat(np.arange(len(rows[0]) - 1) * n_states, np.diff(rows[0])) + rows[1]
+
+    known, entries = np.unique(keys(rewards), return_inverse=True)
+    sums = np.append(np.bincount(entries, rewards[2], len(known)), 0.0)
+    wanted = keys(transitions)
+    at = np.searchsorted(known, wanted)
+    return np.where(np.append(known, -1)[at] == wanted, sums[at], 0.0)
+
+
+def from_rows(
+    shape: tuple[int, int], rows: Rows, rewards: Array, by_entry: bool, discount: float, end: Any, available: Any, eps: float, normalize: bool
+) -> KnownModel:
+    """The model of these rows, with a reward per row, or per entry."""
+    (n_states, n_actions), (starts, next_states, numbers) = shape, rows
+    lengths = np.diff(starts)
+    of_entries = rewards if by_entry else np.repeat(rewards, lengths)
+    if end is not None:
+        # The end is the last outcome of its row.
+        ends, end_eps = by_row(end, "end", np.float64, n_states, n_actions)
+        eps, ending = max(eps, end_eps), np.flatnonzero(ends)
+        places = starts[ending + 1]
+        next_states, numbers = np.insert(next_states, places, -1), np.insert(numbers, places, ends[ending])
+        of_entries = np.insert(of_entries, places, rewards[ending])
+        lengths[ending] += 1
+    states, actions = np.repeat(np.arange(n_states), n_actions), np.tile(np.arange(n_actions), n_states)
+    if available is not None:
+        exists, _ = by_row(available, "available", np.bool_, n_states, n_actions)
+        kept = np.repeat(exists, lengths)
+        next_states, numbers, of_entries = next_states[kept], numbers[kept], of_entries[kept]
+        states, actions, lengths = states[exists], actions[exists], lengths[exists]
+    return KnownModel.from_columns(
         discount,
         n_states,
-        n_actions,
-        [arrays(part) for part in p],
-        rewards_of_rows,
-        rewards_of_outcomes,
-        ends,
-        by_row(available, "available", np.bool_, n_states, n_actions)[0],
-        max([eps, *(precision(part.data) for part in p)]),
+        states,
+        actions,
+        list(range(n_actions)),
+        np.append(0, np.cumsum(lengths, dtype=np.int64)),
+        flat(next_states, np.int64),
+        flat(numbers, np.float64),
+        flat(of_entries, np.float64),
+        eps,
         normalize,
     )
 
@@ -154,10 +211,8 @@ def flat(array: Any, dtype: Any) -> Array:
     return np.ascontiguousarray(array, dtype=dtype).reshape(-1)
 
 
-def by_row(array: Any, name: str, dtype: Any, n_states: int, n_actions: int) -> tuple[Array | None, float]:
+def by_row(array: Any, name: str, dtype: Any, n_states: int, n_actions: int) -> tuple[Array, float]:
     """One item for each action of each state, and the precision in which they were given."""
-    if array is None:
-        return None, 0.0
     given = np.asarray(array)
     if given.shape != (n_states, n_actions):
         raise ValueError(f"{name} has the shape {given.shape}; expected {(n_states, n_actions)}")

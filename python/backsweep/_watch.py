@@ -23,9 +23,9 @@ SAMPLE_TIME = 0.1
 # (right, down) to the bit of an arrow: the compass, clockwise from north.
 BITS = {(0, -1): 1, (1, -1): 2, (1, 0): 4, (1, 1): 8, (0, 1): 16, (-1, 1): 32, (-1, 0): 64, (-1, -1): 128}
 SIGNS = {1: "↑", 2: "↗", 4: "→", 8: "↘", 16: "↓", 32: "↙", 64: "←", 128: "↖"}
-KNOWN, VISITED = 1, 2
+KNOWN, VISITED, QUEUED = 1, 2, 4
 # How many of the most urgent cells are listed.
-LISTED = 12
+LISTED = 32
 # Every fourth of the page's own colors, viridis.
 COLORS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5cc863", "#aadc32", "#fde725"]
 PAGE = resources.files(__package__) / "_page"
@@ -128,17 +128,17 @@ class Watch:
         for cell in self._cells:
             value = values.get(cell)
             if value is None:
-                packed += bytes(6)
+                packed += bytes(5)
                 continue
             before = self._values.get(cell, value)
             change = min(255, int(255 * abs(value - before) / span))
-            level = _level(priorities.get(cell, 0.0))
-            packed += struct.pack(">HBBBB", int(65535 * (value - low) / span), KNOWN | VISITED, self._bit(policy.get(cell)), level, change)
+            flags = KNOWN | VISITED | (QUEUED if priorities.get(cell, 0.0) > 0.0 else 0)
+            packed += struct.pack(">HBBB", int(65535 * (value - low) / span), flags, self._bit(policy.get(cell)), change)
         waiting = [(priority, self._indices[state]) for state, priority in priorities.items() if priority > 0 and state in self._indices]
         waiting.sort(key=lambda entry: (-entry[0], entry[1]))
         urgent = [[cell, _number(priority)] for priority, cell in waiting[:LISTED]]
         agent = {
-            "planner": self._agent.planner, "cells": base64.b64encode(b"".join(packed[k::6] for k in range(6))).decode(), "low": low, "high": high,
+            "planner": self._agent.planner, "cells": base64.b64encode(b"".join(packed[k::5] for k in range(5))).decode(), "low": low, "high": high,
             "position": None, "trail": [], "steps": 0, "episodes": 0, "last": None, "mean": None,
             "cycles": stats.cycles if stats else 0, "backups": stats.backups if stats else 0, "idle": 0,
             "queue": stats.queue_length if stats else 0, "urgent": urgent, "speed": 0,
@@ -200,13 +200,6 @@ class Watch:
 def _number(priority: float) -> float | str:
     """A priority as it is sent; JSON has no infinity."""
     return priority if math.isfinite(priority) else "first"
-
-
-def _level(priority: float) -> int:
-    """Where a priority lies between 1e-4 and 1 on a logarithmic scale, as 1 to 255; 0 for 0."""
-    if priority <= 0.0:
-        return 0
-    return 1 + int(254 * min(1.0, max(0.0, math.log10(priority / 1e-4) / 4))) if math.isfinite(priority) else 255
 
 
 def _direction(action: Any, where: Any) -> tuple[int, int]:

@@ -134,10 +134,9 @@ class Learner:
             self.agent.declare_actions(actions)
             self.drawn = [_drawn(self.agent, actions, seed + draw) for draw in range(draws)]
         else:
-            about = json.loads((found / "learner.json").read_text())
-            if about["draws"] != draws:
-                raise FileError(f"{found} holds {about['draws']} draws; expected {draws}")
-            self.last, self.total = about["last"], about["total"]
+            self.last, self.total, stored_draws = _progress(found / "learner.json")
+            if stored_draws != draws:
+                raise FileError(f"{found} holds {stored_draws} draws; expected {draws}")
             self.agent = Agent.load(found / "agent.backsweep")
             self.drawn = [Agent.load(found / f"draw{draw}.backsweep") for draw in range(draws)]
         self.stored = dict(self.last)
@@ -189,12 +188,15 @@ class Learner:
             json.dump(about, file)
             file.flush()
             os.fsync(file.fileno())
-        old = list(self.folder.iterdir())
-        new.rename(self.folder / f"at-{self.total:020}")
+        # Only what a learner wrote is removed: whatever else is in the folder stays.
+        old = [path for name in ("at-*", "new-*") for path in self.folder.glob(name) if path != new]
+        place = self.folder / f"at-{self.total:020}"
+        while place in old:
+            place = place.with_name(place.name + "+")
+        new.rename(place)
         self.stored, self.stored_total = dict(self.last), self.total
         for path in old:
-            if path != new:
-                shutil.rmtree(path)
+            shutil.rmtree(path, ignore_errors=True)
 
     def state(self) -> tuple[bytes, dict[str, int], int]:
         """The agent as bytes, the last batch of every actor, and the number of steps."""
@@ -221,6 +223,18 @@ class Learner:
         stored = self.stored.get(actor, 0) if self.folder is not None else last
         since = version - self.era if version > self.era else 0
         return Reply(last, stored, self.total, self.era + mine.version, *mine.since(since))
+
+
+def _progress(path: Path) -> tuple[dict[str, int], int, int]:
+    """Reads the last batch of every actor, the steps and the number of draws that ``Learner.store`` wrote beside the agents."""
+    try:
+        about = json.loads(path.read_text())
+        last, total, draws = dict(about["last"]), about["total"], about["draws"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileError(f"{path} is damaged: {error!r}") from error
+    if not all(type(number) is int and number >= 0 for number in [total, draws, *last.values()]):
+        raise FileError(f"{path} is damaged: expected whole numbers, 0 or more")
+    return last, total, draws
 
 
 def _drawn(agent: Agent, actions: list[Hashable], seed: int) -> Agent:

@@ -84,6 +84,29 @@ def test_what_was_half_written_is_ignored(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["at-00000000000000000040"]
 
 
+def test_a_folder_keeps_what_the_learner_did_not_write(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1").write_text("precious")
+    (tmp_path / "notes").write_text("precious")
+    ours = learner(tmp_path)
+    ours.apply("a", 1, batch(1, 20))
+    for _ in range(3):
+        ours.store()  # nothing has happened in between
+    assert (tmp_path / "thesis" / "chapter1").read_text() == (tmp_path / "notes").read_text() == "precious"
+    assert len(list(tmp_path.iterdir())) == 3
+    assert counts(learner(tmp_path).agent) == seen(batch(1, 20))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "\xff", '{"last": 3}', '{"last": {"a": -1}, "total": 1, "draws": 0}', "[" * 100_000])
+def test_a_damaged_checkpoint_is_refused_by_its_name(tmp_path, text):
+    ours = learner(tmp_path)
+    ours.apply("a", 1, batch(1, 20))
+    (stored,) = tmp_path.glob("at-*")
+    (stored / "learner.json").write_text(text)
+    with pytest.raises(backsweep.FileError, match="learner.json is damaged"):
+        learner(tmp_path)
+
+
 def test_only_changed_rows_are_sent():
     ours = learner(cycles=5)
     version, table = 0, {}

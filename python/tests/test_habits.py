@@ -44,6 +44,18 @@ def test_evaluate_gives_the_mean_and_its_standard_error():
     assert np.isnan(backsweep.evaluate(env, mdp, 1).standard_error)
 
 
+class Endless(gym.Env):
+    """One state, one action, and no end."""
+
+    observation_space, action_space = spaces.Discrete(1), spaces.Discrete(1)
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return 0, 1.0, False, False, {}
+
+
 def test_evaluate_learns_nothing():
     env = Corridor(spaces.Discrete(6), lambda i: i)
     agent = backsweep.Agent(0.9, epsilon=0.5, seed=0)
@@ -58,6 +70,7 @@ def test_evaluate_learns_nothing():
     for arguments, error in [((env, agent, 0), ValueError), ((env, agent, 1.5), TypeError), ((3, agent, 1), TypeError)]:
         with pytest.raises(error):
             backsweep.evaluate(*arguments)
+    assert backsweep.evaluate(Endless(), backsweep.Agent(), 2).lengths == [10_000, 10_000]
     with pytest.raises(ValueError, match="max_steps is 0"):
         backsweep.evaluate(env, agent, 1, max_steps=0)
 

@@ -66,6 +66,7 @@ CALLS = {
     "observe_many": (endless, columns(200)),
     "observe_many, much planning": (endless, columns(10**18)),
     "observe_many, sweeps": (slow_sweeps, columns(10)),
+    "simulate": (endless, lambda agent: agent.mdp().simulate(dict.fromkeys(range(1000), 0), max_steps=10**18)),
 }
 
 

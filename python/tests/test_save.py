@@ -258,3 +258,37 @@ def test_a_killed_process_leaves_a_whole_file(tmp_path):
         process.wait()
         assert backsweep.Agent.load(path).stats.n_states >= 2
         assert os.path.getsize(path) > 0
+
+
+def test_a_problem_can_be_saved_at_any_moment(tmp_path):
+    """A policy with an action that was removed since, and problems without states or without actions, could be saved and not loaded."""
+    path = tmp_path / "problem.backsweep"
+    mdp = backsweep.MDP(discount=0.5)
+
+    def check():
+        mdp.save(path)
+        for other in (backsweep.MDP.load(path), pickle.loads(pickle.dumps(mdp)), copy.deepcopy(mdp)):
+            assert other.states == mdp.states
+            if mdp.states:
+                assert other.solve().values.tolist() == pytest.approx(copy.copy(mdp).solve().values.tolist(), abs=1e-8)
+
+    check()
+    mdp.set_outcomes("a", "x", [(1.0, "a", 1.0, False)])
+    mdp.set_outcomes("a", "y", [(1.0, "b", 0.0, False)])
+    mdp.solve()
+    check()
+    mdp.remove_action("a", "x")
+    check()
+    mdp.remove_action("a", "y")
+    check()
+    assert backsweep.MDP.load(path).solve().values.tolist() == [0.0, 0.0]
+
+
+def test_a_probability_that_no_file_can_hold_leaves_the_old_file(tmp_path):
+    path = tmp_path / "problem.backsweep"
+    path.write_bytes(b"precious")
+    mdp = backsweep.MDP(discount=0.5)
+    mdp.set_outcomes("a", "x", [(1e-200, "b", 1.0, False), (1.0, "a", 1.0, False)])
+    with pytest.raises(ValueError, match="is 1e-200; expected 0, or a number from 1e-100 to 1"):
+        mdp.save(path)
+    assert path.read_bytes() == b"precious"

@@ -19,6 +19,30 @@ describe("a page without a server", { skip: site ? false : "this is a server" },
     await until("the engine works", async () => (await steps(page)) === 1);
   });
 
+  test("commands do not wait behind the engine's messages to itself", { query: "?run=1&maze=rooms&speed=max" }, async (page) => {
+    const [worker] = page.workers();
+    await worker.evaluate(() => {
+      const { port2 } = soon;
+      const send = port2.postMessage.bind(port2);
+      const receive = soon.port1.onmessage;
+      self.waiting = [0, 0]; // now, and at most
+      port2.postMessage = (message) => {
+        self.waiting[0] += 1;
+        self.waiting[1] = Math.max(...self.waiting);
+        send(message);
+      };
+      soon.port1.onmessage = (event) => {
+        self.waiting[0] -= 1;
+        receive(event);
+      };
+    });
+    for (let i = 0; i < 30; i++) await ask(page, "cell/20");
+    const [, most] = await worker.evaluate(() => self.waiting);
+    assert.ok(most >= 0 && most <= 1, `${most} messages wait`);
+    await page.keyboard.press("Space");
+    await until("it is paused", async () => (await page.locator("#run").innerText()) === "Run");
+  });
+
   test("a link opens at the step at which it was copied", { query: "?run=0&maze=rooms&m=1&cycles=2&seed=5" }, async (page) => {
     for (let i = 0; i < 37; i++) await page.keyboard.press("s");
     await until("the address says so", async () => (await address(page)).get("step") === "37");

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p backsweep-bench --example scale_figure -- docs/images/scale FILE...`
 
-use backsweep_lab::figures::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
+use backsweep_lab::figures::chart::{Axis, Chart, LineStyle, Mark, Panel, Point, Series};
 use backsweep_lab::figures::{draw, raster};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let points = rows.map(|row| Point::new(states(row), y(row))).collect();
         Series::curve(label, paint, LineStyle::Solid, points).marked(mark)
     };
-    let (blue, orange) = (Paint::Hex("#0072b2"), Paint::Hex("#d55e00"));
+    let (blue, orange) = ("#0072b2", "#d55e00");
     let time = |row: &Value| number(row, "ns_per_backup");
     let per_arc = |row: &Value| {
         let pairs = 4.0 * states(row);

@@ -12,10 +12,37 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// The duration of planning calls, in microseconds.
+/// The times of many calls, in microseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Quantiles {
+    /// Half of the calls took no longer than this.
+    pub p50: f64,
+    /// 99 % of them.
+    pub p99: f64,
+    /// 99.9 % of them.
+    pub p999: f64,
+    /// 99.99 % of them.
+    pub p9999: f64,
+    /// The longest call.
+    pub max: f64,
+}
+
+impl Quantiles {
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let quantile = |share: f64| {
+            let rank = (share * times.len() as f64).ceil() as usize;
+            times[rank.clamp(1, times.len()) - 1].as_secs_f64() * 1e6
+        };
+        let [p50, p99, p999, p9999, max] = [0.5, 0.99, 0.999, 0.9999, 1.0].map(quantile);
+        Self { p50, p99, p999, p9999, max }
+    }
+}
+
+/// The times of planning calls with a budget.
 #[derive(Clone, Debug, Serialize)]
 pub struct Deadline {
-    /// The time budget.
+    /// The time budget, in microseconds.
     pub budget_us: f64,
     /// Predecessors of the hub.
     pub predecessors: usize,
@@ -23,35 +50,15 @@ pub struct Deadline {
     pub calls: usize,
     /// Backups done in all calls.
     pub backups: u64,
-    /// Half of the calls took no longer than this.
-    pub p50_us: f64,
-    /// 99 % of them.
-    pub p99_us: f64,
-    /// 99.9 % of them.
-    pub p999_us: f64,
-    /// 99.99 % of them.
-    pub p9999_us: f64,
-    /// The longest call.
-    pub max_us: f64,
+    /// The planning calls.
+    pub plan_us: Quantiles,
     /// Calls that only read the clock until the budget is used up, one after each planning call: the overhead that the
-    /// machine adds to any program. 99 % of them.
-    pub machine_p99_us: f64,
-    /// 99.9 % of them.
-    pub machine_p999_us: f64,
-    /// 99.99 % of them.
-    pub machine_p9999_us: f64,
-    /// The longest of them.
-    pub machine_max_us: f64,
-    /// The processor time of a call, without time that the machine spent on other work. 99.99 % of the calls.
-    pub cpu_p9999_us: f64,
-    /// The longest call in processor time.
-    pub cpu_max_us: f64,
-    /// The time of the observations between the calls: half of them.
-    pub observe_p50_us: f64,
-    /// 99.99 % of the observations.
-    pub observe_p9999_us: f64,
-    /// The longest observation.
-    pub observe_max_us: f64,
+    /// machine adds to any program.
+    pub machine_us: Quantiles,
+    /// The processor time of the planning calls, without time that the machine spent on other work.
+    pub cpu_us: Quantiles,
+    /// The observations between the calls.
+    pub observe_us: Quantiles,
     /// The largest |Q − (R̂ + γ Σ P̂ U)| at the end: the relation holds wherever cycles were cut.
     pub relation: f64,
 }
@@ -63,31 +70,17 @@ impl Deadline {
             "{} planning calls of {} µs on a hub with {} predecessors, an observation before each; {} backups",
             self.calls, self.budget_us, self.predecessors, self.backups
         )?;
-        writeln!(out, "            p50      p99    p99.9   p99.99      max  (µs)")?;
-        writeln!(
-            out,
-            "plan    {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}",
-            self.p50_us, self.p99_us, self.p999_us, self.p9999_us, self.max_us
-        )?;
-        writeln!(
-            out,
-            "machine          {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}  (calls that only read the clock)",
-            self.machine_p99_us, self.machine_p999_us, self.machine_p9999_us, self.machine_max_us
-        )?;
-        writeln!(out, "  processor time only        {:>7.1}  {:>7.1}", self.cpu_p9999_us, self.cpu_max_us)?;
-        writeln!(
-            out,
-            "observe {:>7.1}                    {:>7.1}  {:>7.1}",
-            self.observe_p50_us, self.observe_p9999_us, self.observe_max_us
-        )?;
+        writeln!(out, "               p50      p99    p99.9   p99.99      max  (µs)")?;
+        for (name, Quantiles { p50, p99, p999, p9999, max }) in [
+            ("plan", self.plan_us),
+            ("clock only", self.machine_us),
+            ("plan, CPU", self.cpu_us),
+            ("observe", self.observe_us),
+        ] {
+            writeln!(out, "{name:<10} {p50:>7.1}  {p99:>7.1}  {p999:>7.1}  {p9999:>7.1}  {max:>7.1}")?;
+        }
         writeln!(out, "largest deviation from Q = R + gamma sum P U at the end: {:.1e}", self.relation)
     }
-}
-
-/// The time that a share of the calls did not exceed, in microseconds.
-fn quantile(sorted: &[Duration], share: f64) -> f64 {
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted[rank.clamp(1, sorted.len()) - 1].as_secs_f64() * 1e6
 }
 
 /// Makes planning calls with a time budget and reports how long they took.
@@ -126,29 +119,15 @@ pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -
         while start.elapsed() < budget {}
         machine.push(start.elapsed());
     }
-    plans.sort_unstable();
-    machine.sort_unstable();
-    processor.sort_unstable();
-    observations.sort_unstable();
     Ok(Deadline {
         budget_us: budget.as_secs_f64() * 1e6,
         predecessors: agent.model().n_predecessors(center),
         calls,
         backups: agent.planner().counters().unwrap_or_default().backups(),
-        p50_us: quantile(&plans, 0.5),
-        p99_us: quantile(&plans, 0.99),
-        p999_us: quantile(&plans, 0.999),
-        p9999_us: quantile(&plans, 0.9999),
-        max_us: quantile(&plans, 1.0),
-        machine_p99_us: quantile(&machine, 0.99),
-        machine_p999_us: quantile(&machine, 0.999),
-        machine_p9999_us: quantile(&machine, 0.9999),
-        machine_max_us: quantile(&machine, 1.0),
-        cpu_p9999_us: quantile(&processor, 0.9999),
-        cpu_max_us: quantile(&processor, 1.0),
-        observe_p50_us: quantile(&observations, 0.5),
-        observe_p9999_us: quantile(&observations, 0.9999),
-        observe_max_us: quantile(&observations, 1.0),
+        plan_us: Quantiles::of(plans),
+        machine_us: Quantiles::of(machine),
+        cpu_us: Quantiles::of(processor),
+        observe_us: Quantiles::of(observations),
         relation: agent.audit().relation,
     })
 }

@@ -16,36 +16,27 @@ pub struct Family {
     pub discount: f64,
 }
 
-/// Appends states.
-#[derive(Default)]
-struct FamilyBuilder {
-    builder: MdpBuilder,
-    rewards: Vec<f64>,
+/// The choices of a state: the reward of each and its outcomes.
+type Choices = Vec<(f64, Vec<(u32, f64)>)>;
+
+/// The model whose states have these choices.
+fn family(n_states: usize, discount: f64, mut choices: impl FnMut(usize) -> Choices) -> Family {
+    let (mut builder, mut rewards) = (MdpBuilder::default(), Vec::new());
+    for state in 0..n_states {
+        for (reward, outcomes) in choices(state) {
+            builder.add_choice(outcomes);
+            rewards.push(reward);
+        }
+        builder.end_state();
+    }
+    let mut mdp = builder.finish().expect("every row was built from states and a normalized sum");
+    mdp.rewards = vec![Rewards { choices: rewards, ..Rewards::default() }];
+    Family { mdp, discount }
 }
 
-impl FamilyBuilder {
-    fn choice(&mut self, reward: f64, outcomes: impl IntoIterator<Item = (u32, f64)>) {
-        self.builder.add_choice(outcomes);
-        self.rewards.push(reward);
-    }
-
-    fn end_state(&mut self) {
-        self.builder.end_state();
-    }
-
-    /// A state that every choice stays in, without reward.
-    fn absorbing(&mut self, state: u32, n_choices: usize) {
-        for _ in 0..n_choices {
-            self.choice(0.0, [(state, 1.0)]);
-        }
-        self.end_state();
-    }
-
-    fn finish(self, discount: f64) -> Family {
-        let mut mdp = self.builder.finish().expect("every row was built from states and a normalized sum");
-        mdp.rewards = vec![Rewards { choices: self.rewards, ..Rewards::default() }];
-        Family { mdp, discount }
-    }
+/// Choices that all stay in a state, without reward.
+fn absorbing(state: usize, n_choices: usize) -> Choices {
+    vec![(0.0, vec![(state as u32, 1.0)]); n_choices]
 }
 
 /// Probabilities drawn uniformly from the simplex.
@@ -58,38 +49,32 @@ fn probabilities(rng: &mut Random, n: usize) -> Vec<f64> {
 /// A random model that never ends: `n_actions` choices per state, `n_successors` random successors each, discount 0.99.
 pub fn garnet(n_states: usize, n_actions: usize, n_successors: usize, seed: u64) -> Family {
     let mut rng = Random::from_seed(seed);
-    let mut builder = FamilyBuilder::default();
-    for _ in 0..n_states {
-        for _ in 0..n_actions {
-            let p = probabilities(&mut rng, n_successors);
-            let reward = rng.unit();
-            let outcomes: Vec<_> = p.into_iter().map(|p| (rng.below(n_states as u32), p)).collect();
-            builder.choice(reward, outcomes);
-        }
-        builder.end_state();
-    }
-    builder.finish(0.99)
+    let mut choice = || {
+        let p = probabilities(&mut rng, n_successors);
+        let reward = rng.unit();
+        (reward, p.into_iter().map(|p| (rng.below(n_states as u32), p)).collect())
+    };
+    family(n_states, 0.99, |_| (0..n_actions).map(|_| choice()).collect())
 }
 
 /// Layers of states, each state with three choices that lead to four random states of the next layer, the last layer to
 /// an end; discount 0.999.
 pub fn layered(n_layers: usize, width: usize, seed: u64) -> Family {
     let mut rng = Random::from_seed(seed);
-    let mut builder = FamilyBuilder::default();
     let end = n_layers * width;
-    for state in 0..end {
+    family(end + 1, 0.999, |state| {
+        if state == end {
+            return absorbing(end, 3);
+        }
         let next = (state / width + 1) * width;
-        for _ in 0..3 {
+        let mut choice = || {
             let p = probabilities(&mut rng, 4);
             let reward = -rng.unit();
             let mut target = || if next == end { end } else { next + rng.below(width as u32) as usize };
-            let outcomes: Vec<_> = p.into_iter().map(|p| (target() as u32, p)).collect();
-            builder.choice(reward, outcomes);
-        }
-        builder.end_state();
-    }
-    builder.absorbing(end as u32, 3);
-    builder.finish(0.999)
+            (reward, p.into_iter().map(|p| (target() as u32, p)).collect())
+        };
+        (0..3).map(|_| choice()).collect()
+    })
 }
 
 /// A corridor with the end at its last state; one choice mostly steps forward, the other jumps two forward or one
@@ -105,18 +90,15 @@ pub fn corridor(n_states: usize, shuffled_by: Option<u64>) -> Family {
     let mut place = vec![0; n_states];
     name.iter().enumerate().for_each(|(place_of, &name)| place[name as usize] = place_of);
     let last = n_states - 1;
-    let mut builder = FamilyBuilder::default();
-    for (state, &i) in place.iter().enumerate() {
+    family(n_states, 0.999, |state| {
+        let i = place[state];
         if i == last {
-            builder.absorbing(state as u32, 2);
-            continue;
+            return absorbing(state, 2);
         }
         let reward = -(1.0 + 0.5 * (i as f64 / 50.0).sin());
-        builder.choice(reward, [(name[i + 1], 0.9), (state as u32, 0.1)]);
-        builder.choice(reward, [(name[(i + 2).min(last)], 0.5), (name[i.saturating_sub(1)], 0.5)]);
-        builder.end_state();
-    }
-    builder.finish(0.999)
+        let jumps = [(name[(i + 2).min(last)], 0.5), (name[i.saturating_sub(1)], 0.5)];
+        vec![(reward, vec![(name[i + 1], 0.9), (state as u32, 0.1)]), (reward, jumps.to_vec())]
+    })
 }
 
 /// A row of a maze: state, direction, outcomes.
@@ -171,15 +153,12 @@ impl MazeModel {
 
     /// The model: four directions, each with up to 15 cells in sight, equally likely; -1 per step, discount 0.99.
     pub fn family(&self) -> Family {
-        let mut builder = FamilyBuilder::default();
-        for state in 0..self.n_states() - 1 {
-            for direction in 0..4 {
-                builder.choice(-1.0, self.outcomes(state, direction, None));
+        family(self.n_states(), 0.99, |state| {
+            if state + 1 == self.n_states() {
+                return absorbing(state, 4);
             }
-            builder.end_state();
-        }
-        builder.absorbing(self.n_states() as u32 - 1, 4);
-        builder.finish(0.99)
+            (0..4).map(|direction| (-1.0, self.outcomes(state, direction, None))).collect()
+        })
     }
 
     /// The outcomes of a direction in a state, if the cell of the state `wall` were a wall.

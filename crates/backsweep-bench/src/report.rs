@@ -53,46 +53,34 @@ pub(crate) fn write_json(result: &impl Serialize, out: &mut dyn Write) -> io::Re
     writeln!(out)
 }
 
+/// A column of the table: its head, its width, its texts.
+type Column = (&'static str, usize, fn(&Speed) -> String);
+
+/// The columns; the first two are aligned left.
+const COLUMNS: [Column; 13] = [
+    ("planner", 22, |speed| speed.planner.clone()),
+    ("queue", 11, |speed| speed.queue.clone()),
+    ("side", 5, |speed| speed.side.to_string()),
+    ("observations", 12, |speed| speed.observations.to_string()),
+    ("cycles", 12, |speed| speed.cycles.to_string()),
+    ("backups", 13, |speed| speed.backups.to_string()),
+    ("µs/obs", 9, |speed| format!("{:.4}", speed.us_per_observation)),
+    ("µs/cycle", 10, |speed| format!("{:.4}", speed.us_per_cycle)),
+    ("ns/bkp", 8, |speed| format!("{:.2}", speed.ns_per_backup)),
+    ("bytes/arc", 9, |speed| format!("{:.1}", speed.bytes_per_arc)),
+    ("bytes/pair", 10, |speed| format!("{:.1}", speed.bytes_per_pair)),
+    ("peak MB", 9, |speed| speed.peak_mb.map_or("-".to_owned(), |mb| format!("{mb:.1}"))),
+    ("RMSE", 9, |speed| speed.rmse.map_or("-".to_owned(), |error| format!("{error:.4}"))),
+];
+
 /// Writes rows as a table.
 pub(crate) fn write_table(rows: &[Speed], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{:<22} {:<11} {:>5} {:>12} {:>12} {:>13} {:>9} {:>10} {:>8} {:>9} {:>10} {:>9} {:>9}",
-        "planner",
-        "queue",
-        "side",
-        "observations",
-        "cycles",
-        "backups",
-        "µs/obs",
-        "µs/cycle",
-        "ns/bkp",
-        "bytes/arc",
-        "bytes/pair",
-        "peak MB",
-        "RMSE"
-    )?;
-    let number = |value: Option<f64>, digits: usize| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+    let mut write = |text: &dyn Fn(usize) -> String| {
+        let cells = COLUMNS.iter().enumerate().map(|(i, (_, width, _))| {
+            if i < 2 { format!("{:<width$}", text(i)) } else { format!("{:>width$}", text(i)) }
+        });
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join(" "))
     };
-    for row in rows {
-        writeln!(
-            out,
-            "{:<22} {:<11} {:>5} {:>12} {:>12} {:>13} {:>9.4} {:>10.4} {:>8.2} {:>9.1} {:>10.1} {:>9} {:>9}",
-            row.planner,
-            row.queue,
-            row.side,
-            row.observations,
-            row.cycles,
-            row.backups,
-            row.us_per_observation,
-            row.us_per_cycle,
-            row.ns_per_backup,
-            row.bytes_per_arc,
-            row.bytes_per_pair,
-            number(row.peak_mb, 1),
-            number(row.rmse, 4),
-        )?;
-    }
-    Ok(())
+    write(&|i| COLUMNS[i].0.to_owned())?;
+    rows.iter().try_for_each(|row| write(&|i| COLUMNS[i].2(row)))
 }

@@ -1,6 +1,6 @@
 //! `backsweep convert`: a model from one format to another.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::{loading, output};
 use backsweep_mdp::{Compression, Format, write};
 use std::path::PathBuf;
@@ -40,8 +40,7 @@ pub struct ConvertArguments {
 pub fn convert(arguments: &ConvertArguments) -> Result<()> {
     let mdp = loading::load(&arguments.input, arguments.format)?;
     let compression = if arguments.uncompressed { Compression::None } else { Compression::Gzip };
-    let warnings = write(&arguments.output, &mdp, arguments.to, compression);
-    for warning in warnings.map_err(|error| Error::new(error.to_string()))? {
+    for warning in write(&arguments.output, &mdp, arguments.to, compression)? {
         loading::warn(&arguments.output, &warning);
     }
     let (path, states) = (arguments.output.display(), mdp.n_states());

@@ -40,19 +40,18 @@ pub fn decide(arguments: &DecideArguments) -> Result<()> {
     } else {
         arguments.policy.clone()
     };
-    let failed =
-        |error: std::io::Error| Error::new(format!("{}: cannot read the file ({error})", path.display()));
-    let decider = Decider::parse(&std::fs::read_to_string(&path).map_err(failed)?)?;
+    let text = std::fs::read_to_string(&path).map_err(|error| Error::unread(&path, error))?;
+    let decider = Decider::parse(&text)?;
     let mut random = Random::from_seed(arguments.seed.unwrap_or_else(fresh_seed));
     let mut log = None;
     if let Some(path) = &arguments.log {
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        log = Some((path, file.map_err(|error| unwritten(path, &error))?));
+        log = Some((path, file.map_err(|error| Error::unwritten(path, error))?));
     }
     let mut say = |answer: &serde_json::Value| {
         output::result(answer);
         match &mut log {
-            Some((path, file)) => writeln!(file, "{answer}").map_err(|error| unwritten(path, &error)),
+            Some((path, file)) => writeln!(file, "{answer}").map_err(|error| Error::unwritten(path, error)),
             None => Ok(()),
         }
     };
@@ -80,10 +79,6 @@ pub fn decide(arguments: &DecideArguments) -> Result<()> {
     say(
         &serde_json::json!({"state": decision.state, "action": decision.action, "propensity": decision.propensity}),
     )
-}
-
-fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
-    Error::new(format!("{}: cannot write the file ({error})", path.display()))
 }
 
 /// Draws differ from call to call unless a seed is given.

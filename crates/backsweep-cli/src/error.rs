@@ -2,6 +2,7 @@
 
 use backsweep_mdp::printable;
 use std::fmt;
+use std::path::Path;
 
 /// A `Result` with the command's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -16,6 +17,16 @@ impl Error {
     /// An error with this line.
     pub fn new(line: impl Into<String>) -> Self {
         Self(line.into())
+    }
+
+    /// A file that the system did not let us read.
+    pub fn unread(path: &Path, error: impl fmt::Display) -> Self {
+        Self::at(path.display(), format_args!("cannot read the file ({error})"))
+    }
+
+    /// A file that the system did not let us write.
+    pub fn unwritten(path: &Path, error: impl fmt::Display) -> Self {
+        Self::at(path.display(), format_args!("cannot write the file ({error})"))
     }
 
     /// An error in a place: `place: problem`.

@@ -40,7 +40,7 @@ pub fn explore(arguments: &ExploreArguments) -> Result<()> {
     let ExploreArguments { file, suite, worlds, agents, options } = arguments;
     let experiment = Experiment::explore(suite, file.as_deref(), &options.changes(), worlds, agents)?;
     // A part of the suite is a different experiment, so it gets its own folder.
-    let parts = [&[experiment.name.clone()][..], worlds, agents].concat();
+    let parts = [&[experiment.info.name.clone()][..], worlds, agents].concat();
     let mut folder = parts.join("-");
     folder.truncate(100);
     if options.quick {

@@ -5,6 +5,7 @@ use crate::output;
 use backsweep_mdp::printable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 /// The state that Ctrl-C finds.
 #[derive(Default)]
@@ -22,6 +23,53 @@ pub fn on_ctrl_c() -> Arc<AtomicBool> {
     let watch = watch();
     watch.checked.store(true, Ordering::Relaxed);
     Arc::clone(&watch.flag)
+}
+
+/// When to stop: at Ctrl-C, or after a time.
+pub struct Deadline {
+    interrupted: Arc<AtomicBool>,
+    began: Mutex<Instant>,
+    limit: Option<Duration>,
+}
+
+impl Deadline {
+    /// Begins now.
+    pub fn new(limit: Option<Duration>) -> Self {
+        Self { interrupted: on_ctrl_c(), began: Mutex::new(Instant::now()), limit }
+    }
+
+    /// Lets the time begin again.
+    pub fn restart(&self) {
+        if let Ok(mut began) = self.began.lock() {
+            *began = Instant::now();
+        }
+    }
+
+    /// The time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.began.lock().map_or(Duration::ZERO, |began| began.elapsed())
+    }
+
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn is_in_time(&self) -> bool {
+        self.limit.is_none_or(|limit| self.elapsed() < limit)
+    }
+
+    pub fn stop(&self) -> bool {
+        self.is_interrupted() || !self.is_in_time()
+    }
+
+    /// The reason why the work ended early, if it did.
+    pub fn reason(&self) -> Option<&'static str> {
+        match (self.is_interrupted(), self.is_in_time()) {
+            (true, _) => Some("stopped by Ctrl-C"),
+            (_, false) => Some("the time limit was reached"),
+            _ => None,
+        }
+    }
 }
 
 /// From here on, until [`on_ctrl_c`], Ctrl-C ends the process with a note about what was going on.

@@ -131,12 +131,11 @@ pub fn present(store: &Store, json: bool, verbose: bool, facts: &[(String, Strin
     } else {
         print_summary(&results);
         if missing.is_empty() && verdict::any_decided(&verdicts) {
-            let style = verdict::Style::of_stdout();
             let print = if verbose { verdict::verbose } else { verdict::brief };
             if let Some(banner) = verdict::banner(&results) {
                 output::result(banner);
             }
-            output::result(print(&verdicts, style).trim_end());
+            output::result(print(&verdicts).trim_end());
             if !verbose {
                 output::result(format_args!("Why: {} (or --verbose)", store.report().display()));
             }

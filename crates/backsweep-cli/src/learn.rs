@@ -169,7 +169,7 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
     let learned = backsweep_learn::learn(&found.counts, cases, &settings, &stop)?;
     if let Some(path) = &arguments.agent {
         let learner = agent::learner(&found.counts, &learned)?;
-        learner.save(path).map_err(|error| Error::new(error.to_string()))?;
+        learner.save(path)?;
     }
     let written = match &arguments.out {
         None => Vec::new(),

@@ -14,8 +14,9 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
     bar.set_message(format!("reading {}", path.display()));
     let found = match format.map_or_else(|| Format::of(path), Ok) {
         Ok(Format::Learner) => learned(path).map(|mdp| ReadMdp { mdp, warnings: Vec::new() }),
-        _ => read(path, format, &|fraction| bar.set_position((fraction * 1000.0) as u64))
-            .map_err(|error| Error::new(error.to_string())),
+        _ => {
+            read(path, format, &|fraction| bar.set_position((fraction * 1000.0) as u64)).map_err(Error::from)
+        }
     };
     bar.finish_and_clear();
     let found = found?;
@@ -25,10 +26,9 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
 
 /// The model that a saved agent has learned, with its names.
 fn learned(path: &Path) -> Result<Mdp> {
-    let learner = SavedAgent::load_among(path, &backsweep_baselines::PLANNERS)
-        .map_err(|error| Error::new(error.to_string()))?;
+    let learner = SavedAgent::load_among(path, &backsweep_baselines::PLANNERS)?;
     let model = learner.agent.model();
-    let mut mdp = learned_mdp(model).map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
+    let mut mdp = learned_mdp(model).map_err(|error| Error::at(path.display(), error))?;
     if let Some(names) = &learner.names {
         mdp.state_names = names.states.iter().map(Name::text).collect();
         mdp.action_names = action_names(model, |state, action| names.action_text(state, action));

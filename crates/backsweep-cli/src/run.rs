@@ -25,7 +25,7 @@ pub struct RunArguments {
 /// Runs the command.
 pub fn run(arguments: &RunArguments) -> Result<()> {
     let experiments = experiments(arguments)?;
-    let named = if let [only] = &experiments[..] { &only.name } else { "run" };
+    let named = if let [only] = &experiments[..] { &only.info.name } else { "run" };
     let out = PathBuf::from("out").join(named);
     carry_out(&experiments, &arguments.options, &out)
 }

@@ -9,7 +9,8 @@ mod stream;
 mod watch;
 
 use crate::error::{Error, Result};
-use crate::{interrupt, loading, output, process, progress};
+use crate::interrupt::Deadline;
+use crate::{loading, output, process, progress};
 use backsweep_cuda::Device;
 use backsweep_mdp::{Mdp, NO_CHOICE, Question, StateNames, printable};
 use backsweep_solve::{Limits, Solution, caution};
@@ -17,11 +18,8 @@ use backsweep_verify::{ResultFile, fingerprint};
 use changes::{Parser, TableEdit};
 use live::LiveAnswer;
 pub use options::SolveArguments;
-use report::{Proof, StateRow};
+use report::StateRow;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 /// Runs the command.
 pub fn solve(arguments: &SolveArguments) -> Result<()> {
@@ -40,11 +38,8 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let edits =
         arguments.changes.as_deref().map(|path| read_changes(path, &StateNames::new(&mdp))).transpose()?;
 
-    let interrupted = interrupt::on_ctrl_c();
-    let began = Mutex::new(Instant::now());
-    let since = || began.lock().map_or(Duration::ZERO, |began| began.elapsed());
-    let in_time = || arguments.time_limit.is_none_or(|limit| since() < limit);
-    let stop = || interrupted.load(Ordering::Relaxed) || !in_time();
+    let deadline = Deadline::new(arguments.time_limit);
+    let stop = || deadline.stop();
     let (tolerance, relative) = arguments.tolerances();
     let limits = Limits { tolerance, relative, stop: &stop, threads: arguments.threads() };
     if let Some(path) = &arguments.evaluate {
@@ -70,32 +65,20 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
         .map(|solved| solution = Some(solved))
         .map_err(|error| Error::at(arguments.model.display(), error))
     };
-    let seconds = since().as_secs_f64();
+    let seconds = deadline.elapsed().as_secs_f64();
     spinner.finish_and_clear();
     done?;
 
-    let stopped = match (interrupted.load(Ordering::Relaxed), in_time()) {
-        (true, _) => Some("stopped by Ctrl-C"),
-        (_, false) => Some("the time limit was reached"),
-        _ => None,
-    };
-    let report = Report { arguments, question: &question, mdp: &mdp, seconds, stopped };
+    let report = Report { arguments, question: &question, mdp: &mdp, seconds, stopped: deadline.reason() };
     if let Some(solution) = solution {
         let of = |state| StateRow::of(&mdp, &solution, state);
         report.write(of)?;
-        return if arguments.json { report.json(&solution, of) } else { report.print(&proof(&solution), of) };
+        return if arguments.json { report.json(&solution, of) } else { report.print(&solution, of) };
     }
     let Some(mut live) = live else { return Ok(()) };
     if !arguments.json {
         let answer = live.answer()?;
-        let proof = Proof {
-            lower: &answer.lower,
-            upper: &answer.upper,
-            converged: answer.converged,
-            iterations: answer.iterations,
-            explanation: &answer.explanation,
-        };
-        report.print(&proof, live.of(answer))?;
+        report.print(&answer.solution, live.of(answer))?;
     }
     if let Some(edits) = edits {
         let mut refused = Vec::new();
@@ -113,7 +96,7 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     if arguments.json {
         output::result(live.json(None)?);
     }
-    watch::watch(from, &mut live, &limits, &interrupted, &began, |live, done| {
+    watch::watch(from, &mut live, &limits, &deadline, |live, done| {
         // Written first, so that a program that reads the line finds the tables.
         let of = live.of(live.answer()?);
         report.write(&of)?;
@@ -148,8 +131,7 @@ fn solved_on(
 
 /// Reads a file of changes. If one line is refused, all of it is.
 fn read_changes(path: &Path, names: &StateNames) -> Result<Vec<TableEdit>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::new(format!("{}: cannot read the file ({error})", path.display())))?;
+    let text = std::fs::read_to_string(path).map_err(|error| Error::unread(path, error))?;
     let mut parser = Parser::new(path.display().to_string());
     let mut edits = Vec::new();
     for line in text.lines() {
@@ -160,16 +142,6 @@ fn read_changes(path: &Path, names: &StateNames) -> Result<Vec<TableEdit>> {
         return Err(Error::new(format!("{}: found no changes; expected at least one row", path.display())));
     }
     Ok(edits)
-}
-
-fn proof(solution: &Solution) -> Proof<'_> {
-    Proof {
-        lower: &solution.lower,
-        upper: &solution.upper,
-        converged: solution.converged,
-        iterations: solution.iterations,
-        explanation: &solution.explanation,
-    }
 }
 
 /// Reports answers.
@@ -204,26 +176,25 @@ impl Report<'_> {
             }
             return Ok(());
         };
-        std::fs::write(path, text + "\n")
-            .map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))?;
-        self.print(&proof(solution), of)
+        std::fs::write(path, text + "\n").map_err(|error| Error::unwritten(path, error))?;
+        self.print(solution, of)
     }
 
-    fn print(&self, proof: &Proof, of: impl Fn(usize) -> StateRow) -> Result<()> {
+    fn print(&self, solution: &Solution, of: impl Fn(usize) -> StateRow) -> Result<()> {
         let Self { arguments, question, mdp, seconds, .. } = self;
         output::result(format_args!("{}: {}", arguments.model.display(), report::size(mdp)));
         let question = question.to_string();
         let question = printable(&question);
         output::result(format_args!("{question}\n\n{}", report::states(mdp, of)));
-        output::result(proof.line(arguments.tolerances(), self.reason(proof.explanation)));
-        output::result(proof.effort(*seconds));
-        if let Some(caution) = caution(mdp, self.question, proof.lower) {
+        output::result(report::proof(solution, arguments.tolerances(), self.reason(&solution.explanation)));
+        output::result(report::effort(solution, *seconds));
+        if let Some(caution) = caution(mdp, self.question, &solution.lower) {
             output::note(format_args!(
                 "backsweep: note: {caution}; for the number of steps: --reward steps --until LABEL --minimize"
             ));
         }
         if arguments.explain {
-            proof.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
+            solution.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
         }
         Ok(())
     }

@@ -31,8 +31,8 @@ pub struct VerifyArguments {
 /// Runs the command.
 pub fn verify(arguments: &VerifyArguments) -> Result<()> {
     let path = arguments.result.display();
-    let text = std::fs::read_to_string(&arguments.result)
-        .map_err(|error| Error::new(format!("{path}: cannot read the file ({error})")))?;
+    let text = std::fs::read_to_string(&arguments.result);
+    let text = text.map_err(|error| Error::unread(&arguments.result, error))?;
     let result = ResultFile::from_json(&text).map_err(|problem| Error::new(format!("{path}:{problem}")))?;
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
     mdp.add_steps(result.objective.reward());

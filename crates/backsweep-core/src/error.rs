@@ -83,7 +83,7 @@ errors! {
         /// The weights that are accepted.
         expected: &'static str,
     } => "weight of {action} in {state} is {found}; expected {expected}";
-    /// A probability outside `[0, 1]`.
+    /// A probability outside `[0, 1]`, or above 0 and below the smallest weight.
     Probability {
         /// The state.
         state: State,
@@ -91,7 +91,7 @@ errors! {
         action: Action,
         /// The probability found.
         found: f64,
-    } => "probability of an outcome of {action} in {state} is {found}; expected 0 to 1";
+    } => "probability of an outcome of {action} in {state} is {found:?}; expected 0, or 1e-100 to 1";
     /// Probabilities of a pair's outcomes that do not sum to 1.
     ProbabilitySum {
         /// The state.

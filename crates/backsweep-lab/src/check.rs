@@ -9,18 +9,18 @@
 use crate::control::{Control, Planning};
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
-use backsweep::planner::{Change, Planner};
-use backsweep::{Next, Transition};
+use backsweep::planner::plan;
+use backsweep::{Agent, Budget, Settings, Transition};
 use std::time::Instant;
 
 /// A run of value iteration by reversed full backups, compared with plain sweeps at every step.
 #[derive(Clone, Debug)]
-pub struct Comparison {
+pub struct SweepComparison {
     /// The run; its planning is [`Planning::Until`] a tolerance.
     pub control: Control,
 }
 
-impl Work for Comparison {
+impl Work for SweepComparison {
     fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         let control = &self.control;
         let Planning::Until(tolerance) = control.planning else {
@@ -28,15 +28,18 @@ impl Work for Comparison {
         };
         let mut random = control.random(seed, run);
         let mut agent = control.agent()?;
-        let settings = backsweep::Settings { threshold: tolerance, ..control.settings };
+        let settings = Settings { threshold: tolerance, ..control.settings };
         let mut sweeps = backsweep_baselines::VALUE_ITERATION.build(settings)?;
         let (mut result, mut score) = (RunResult::default(), 0.0f64);
         let begin = Instant::now();
         for _ in 0..control.episodes {
-            let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
-                observe_recorded(&mut *sweeps, agent.model(), transition);
-                backsweep::planner::plan(&mut *sweeps, agent.model(), backsweep::Budget::UNTIL_IDLE);
-                for state in agent.model().states() {
+            let mut compare = |agent: &Agent, transition: &Transition| {
+                let model = agent.model();
+                if let Ok(pair) = model.pair(transition.state, transition.action) {
+                    sweeps.refresh(model, pair);
+                }
+                plan(&mut *sweeps, model, Budget::UNTIL_IDLE);
+                for state in model.states() {
                     let difference = (agent.value(state) - sweeps.values().value(state)).abs();
                     score = score.max(difference);
                 }
@@ -47,29 +50,4 @@ impl Work for Comparison {
         result.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / result.steps as f64];
         Ok(result)
     }
-}
-
-/// Informs a planner of what the model has already recorded.
-fn observe_recorded(planner: &mut dyn Planner, model: &backsweep::planner::Model, transition: &Transition) {
-    planner.grow(model);
-    let Ok(pair) = model.pair(transition.state, transition.action) else { return };
-    let next = match transition.next {
-        Next::Continue(state) | Next::Truncated(state) => {
-            model.successors(pair).find(|s| s.state == state).map(|s| (state, s.arc))
-        }
-        Next::Terminated => None,
-    };
-    let weight_after = model.weight(pair);
-    planner.observe(
-        model,
-        &Change {
-            pair,
-            state: transition.state,
-            next,
-            weight: 1.0,
-            reward: transition.reward,
-            weight_before: weight_after - 1.0,
-            weight_after,
-        },
-    );
 }

@@ -9,11 +9,11 @@ mod shape;
 pub use replay::Replay;
 pub use shape::ModelShape;
 
+use crate::Result;
 use crate::method::Method;
 use crate::prediction::PredictorChoice;
 use crate::result::Unit;
 use crate::setting::{RunResult, Work};
-use crate::{Error, Result};
 use backsweep::planner::Planner;
 use backsweep::{Next, PlannerKind, Random, State};
 use backsweep_baselines::VALUE_ITERATION;
@@ -74,8 +74,6 @@ pub enum Measurement {
     Cycle(PlannerKind, ModelShape),
     /// An update cycle, or the whole planning, of a planner on a run in the maze.
     Replay(Replay),
-    /// A step of a predictor on the circle.
-    Step(PredictorChoice),
     /// A step of a predictor on a walk.
     Walk(PredictorChoice, Walk),
 }
@@ -88,7 +86,7 @@ impl Measurement {
             Self::Cycle(..) => Unit::Cycle,
             Self::Replay(replay) if replay.tolerance.is_some() => Unit::Observation,
             Self::Replay(_) => Unit::Cycle,
-            Self::Step(_) | Self::Walk(..) => Unit::Step,
+            Self::Walk(..) => Unit::Step,
         }
     }
 
@@ -108,7 +106,6 @@ impl Work for Measurement {
         match self {
             Self::Cycle(planner, shape) => shape.measure(*planner),
             Self::Replay(replay) => replay.measure(seed, run),
-            Self::Step(predictor) => measure_step(*predictor, seed),
             Self::Walk(predictor, walk) => walk.measure(*predictor, seed),
         }
     }
@@ -119,13 +116,7 @@ type CostPoint = (&'static str, Method, Option<f64>, Measurement);
 
 /// All measurements of a table.
 pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
-    if timed == 0 {
-        return Err(Error::new(
-            "cost.observations (or cost.quick_observations) is 0; expected a number above 0",
-        ));
-    }
     let mut all = Vec::new();
-    let base = ModelShape::BASE;
     type Reshape = fn(ModelShape, u32) -> ModelShape;
     let axes: [(&'static str, &[u32], Reshape); 4] = [
         ("successors", &table.successors, |shape, successors| ModelShape { successors, ..top_of(shape) }),
@@ -133,50 +124,40 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
         ("predecessors", &table.predecessors, |shape, predecessors| ModelShape { predecessors, ..shape }),
         ("states", &table.states, |shape, states| ModelShape { states, ..shape }),
     ];
-    let planners = table.planners.iter().map(|name| backsweep_baselines::named(name));
-    let planners: Vec<PlannerKind> =
-        planners.collect::<backsweep::Result<_>>().map_err(|error| Error::from(error).at("cost.planners"))?;
+    let planners: Vec<PlannerKind> = table
+        .planners
+        .iter()
+        .map(|name| backsweep_baselines::named(name))
+        .collect::<backsweep::Result<_>>()?;
     for (task, sizes, reshape) in axes {
         for &planner in &planners {
             for &size in sizes {
-                let shape = reshape(base, size).check().map_err(|error| error.at(format!("cost.{task}")))?;
-                all.push((
-                    task,
-                    Method::Planner(planner),
-                    Some(f64::from(size)),
-                    Measurement::Cycle(planner, shape),
-                ));
+                let measurement = Measurement::Cycle(planner, reshape(ModelShape::BASE, size));
+                all.push((task, planner.name().into(), Some(f64::from(size)), measurement));
             }
         }
     }
     for planner in planners.into_iter().filter(|&planner| planner != VALUE_ITERATION) {
         let replay = Replay { law: Law::Fifteen, planner, tolerance: None, timed };
-        all.push(("maze", Method::Planner(planner), None, Measurement::Replay(replay.clone())));
+        all.push(("maze", planner.name().into(), None, Measurement::Replay(replay.clone())));
         if planner == PlannerKind::SMALL_BACKUPS {
             let replay = Replay { law: Law::Four { intended: 0.6 }, ..replay };
-            all.push(("maze_four", Method::Planner(planner), None, Measurement::Replay(replay)));
+            all.push(("maze_four", planner.name().into(), None, Measurement::Replay(replay)));
         }
     }
     for &tolerance in &table.tolerances {
-        if !(tolerance > 0.0 && tolerance.is_finite()) {
-            return Err(Error::new(format!(
-                "cost.tolerances has {tolerance}; expected finite numbers above 0"
-            )));
-        }
         let planner = VALUE_ITERATION;
         let replay = Replay { law: Law::Fifteen, planner, tolerance: Some(tolerance), timed };
-        all.push(("maze", Method::Planner(planner), Some(tolerance), Measurement::Replay(replay)));
+        all.push(("maze", planner.name().into(), Some(tolerance), Measurement::Replay(replay)));
     }
     let td = PredictorChoice::Td(StepSize::Constant(0.1));
-    for (method, predictor) in [(Method::TdConstant, td), (Method::SmallBackup, PredictorChoice::SmallBackup)]
+    for (method, predictor) in
+        [(Method::TD_CONSTANT, td), (Method::SMALL_BACKUP, PredictorChoice::SmallBackup)]
     {
-        all.push(("circle", method.clone(), None, Measurement::Step(predictor)));
+        all.push(("circle", method.clone(), None, Measurement::Walk(predictor, Walk::Ring(10))));
         let successors = table.step_successors.iter().map(|&n| ("step_successors", n, Walk::Star(n)));
         let states = table.step_states.iter().map(|&n| ("step_states", n, Walk::Ring(n)));
         for (task, n, walk) in successors.chain(states) {
-            if n < 2 {
-                return Err(Error::new(format!("cost.{task} has {n}; expected 2 or more")));
-            }
             all.push((task, method.clone(), Some(f64::from(n)), Measurement::Walk(predictor, walk)));
         }
     }
@@ -221,23 +202,6 @@ impl Walk {
         samples.remove(0); // meets states and successors for the first time
         Ok(RunResult { score: 1.0, steps: steps.len() as u64, samples, ..RunResult::default() })
     }
-}
-
-/// A step of prediction, without computing errors as the experiment does.
-fn measure_step(choice: PredictorChoice, seed: u64) -> Result<RunResult> {
-    let circle = backsweep_worlds::circle::Circle::task(1, backsweep_worlds::circle::FIXED_INSTANCE)?;
-    let trajectory = circle.trajectory(10_000, &mut Random::stream(seed, &[0]));
-    let mut samples = Vec::new();
-    let begin = Instant::now();
-    while samples.len() < 5 || begin.elapsed() < MEASURED_FOR {
-        let mut predictor = choice.build(0.95)?;
-        let begin = Instant::now();
-        for step in &trajectory {
-            predictor.observe(step.state, step.reward, step.next())?;
-        }
-        samples.push(begin.elapsed().as_secs_f64() * 1e6 / trajectory.len() as f64);
-    }
-    Ok(RunResult { score: 1.0, steps: trajectory.len() as u64, samples, ..RunResult::default() })
 }
 
 /// The backups that a planner has counted.

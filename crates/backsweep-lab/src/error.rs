@@ -6,11 +6,13 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why the laboratory stops. Each message is one line: the place, what was found, what is expected, how to fix it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// An experiment, a choice of settings or a file of results is not valid.
+    #[error("{0}")]
     Invalid(String),
     /// A folder or file cannot be read or written.
+    #[error("{}: {problem}", path.display())]
     File {
         /// Its path.
         path: std::path::PathBuf,
@@ -18,12 +20,16 @@ pub enum Error {
         problem: String,
     },
     /// A world cannot be built.
-    World(backsweep_worlds::Error),
+    #[error(transparent)]
+    World(#[from] backsweep_worlds::Error),
     /// A model or planner refuses what it is given.
-    Agent(backsweep::Error),
+    #[error(transparent)]
+    Agent(#[from] backsweep::Error),
     /// A predictor refuses a step.
-    Prediction(backsweep_predict::StepError),
+    #[error(transparent)]
+    Prediction(#[from] backsweep_predict::StepError),
     /// One of these in a place: a file, a line of it, a setting.
+    #[error("{place}: {error}")]
     At {
         /// The place.
         place: String,
@@ -46,38 +52,5 @@ impl Error {
     /// The same error in a place: `place: …`.
     pub fn at(self, place: impl fmt::Display) -> Self {
         Self::At { place: place.to_string(), error: Box::new(self) }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid(line) => f.write_str(line),
-            Self::File { path, problem } => write!(f, "{}: {problem}", path.display()),
-            Self::World(error) => error.fmt(f),
-            Self::Agent(error) => error.fmt(f),
-            Self::Prediction(error) => error.fmt(f),
-            Self::At { place, error } => write!(f, "{place}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<backsweep::Error> for Error {
-    fn from(error: backsweep::Error) -> Self {
-        Self::Agent(error)
-    }
-}
-
-impl From<backsweep_worlds::Error> for Error {
-    fn from(error: backsweep_worlds::Error) -> Self {
-        Self::World(error)
-    }
-}
-
-impl From<backsweep_predict::StepError> for Error {
-    fn from(error: backsweep_predict::StepError) -> Self {
-        Self::Prediction(error)
     }
 }

@@ -8,7 +8,7 @@ mod prediction;
 
 use crate::cost;
 use crate::method::Method;
-use crate::result::{ExperimentInfo, MazeInfo, SettingKey, Unit, WorldInfo};
+use crate::result::{ExperimentInfo, SettingKey, Unit};
 use crate::setting::{Setting, Work};
 use crate::theory::{self, Theory, TheoryRun};
 use crate::{Error, Result};
@@ -63,22 +63,10 @@ impl Changes {
 /// An experiment, checked and ready to be run.
 #[derive(Debug)]
 pub struct Experiment {
-    /// Its name: the first part of its settings' names.
-    pub name: String,
-    /// Its title.
-    pub title: String,
+    /// Its name and what reports show of it.
+    pub info: ExperimentInfo,
     /// The seed.
     pub seed: u64,
-    /// Runs of each setting.
-    pub runs: u32,
-    /// The text of the file and all files it names: two experiments are the same if this, the seed and the runs are.
-    pub text: String,
-    /// Names and titles of its tasks.
-    pub tasks: Vec<(String, String)>,
-    /// The mazes among them.
-    pub mazes: Vec<MazeInfo>,
-    /// The worlds of a suite among them.
-    pub worlds: Vec<WorldInfo>,
     /// Its settings, in order.
     pub settings: Vec<Setting>,
 }
@@ -113,9 +101,11 @@ impl Experiment {
         let folder = path.parent().unwrap_or(Path::new(""));
         let experiment = Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))?;
         // The figures of built-in experiments show published points, which must not appear in any other.
-        if BUILT_IN.iter().any(|(name, own)| *name == experiment.name && *own != text) {
-            let line =
-                format!("'{}' is the name of a built-in experiment; choose another name", experiment.name);
+        if BUILT_IN.iter().any(|(name, own)| *name == experiment.info.name && *own != text) {
+            let line = format!(
+                "'{}' is the name of a built-in experiment; choose another name",
+                experiment.info.name
+            );
             return Err(Error::new(line).at(path.display()));
         }
         Ok(experiment)
@@ -134,6 +124,16 @@ impl Experiment {
     }
 
     fn of_file(file: &File, text: &str, folder: &Path, changes: &Changes) -> Result<Self> {
+        let has_circles =
+            file.prediction.is_some() || !file.circles.is_empty() || !file.predictors.is_empty();
+        if (has_circles || file.cost.is_some() || file.theory.is_some())
+            && !BUILT_IN.iter().any(|(_, own)| *own == text)
+        {
+            return Err(Error::new(
+                "circles, predictors, cost and theory are for built-in experiments; expected [[mazes]] and [[methods]], or \
+                 [[worlds]] and [[agents]]",
+            ));
+        }
         let mut runs = file.runs;
         if changes.quick {
             runs = file.quick_runs.unwrap_or(runs);
@@ -145,22 +145,22 @@ impl Experiment {
             return Err(Error::new("runs is 0; expected a number above 0"));
         }
         check_name("name", &file.name)?;
-        let mut experiment = Self {
+        let info = ExperimentInfo {
             title: file.title.clone().unwrap_or_else(|| file.name.clone()),
-            seed: changes.seed.unwrap_or(file.seed),
+            name: file.name.clone(),
             runs,
             text: text.to_owned(),
-            tasks: Vec::new(),
-            mazes: Vec::new(),
-            worlds: Vec::new(),
-            settings: Vec::new(),
-            name: file.name.clone(),
+            ..ExperimentInfo::default()
         };
+        let mut experiment = Self { info, seed: changes.seed.unwrap_or(file.seed), settings: Vec::new() };
         experiment.add_control(file, folder, changes)?;
         experiment.add_prediction(file)?;
         experiment.add_exploration(file)?;
         if let Some(table) = file.theory {
-            experiment.tasks.extend(theory::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
+            experiment
+                .info
+                .tasks
+                .extend(theory::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
             for (task, method, theory) in Theory::all() {
                 let key = experiment.key(task, method.into(), None, None);
                 experiment.add(key, Unit::Step, false, 1.0, Box::new(TheoryRun { theory, table }))?;
@@ -169,8 +169,11 @@ impl Experiment {
         if let Some(table) = &file.cost {
             let timed = if changes.quick { table.quick_observations } else { table.observations };
             // With fewer observations it is a different experiment.
-            experiment.text += &format!("\n# timed: {timed}\n");
-            experiment.tasks.extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
+            experiment.info.text += &format!("\n# timed: {timed}\n");
+            experiment
+                .info
+                .tasks
+                .extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
             for (task, method, parameter, measurement) in cost::measurements(table, timed)? {
                 let seconds = measurement.seconds();
                 let unit = measurement.unit();
@@ -180,7 +183,7 @@ impl Experiment {
         }
         if experiment.settings.is_empty() {
             return Err(Error::new(
-                "nothing to run; expected at least one table [[mazes]] and one [[methods]] (or [[circles]] and [[predictors]], or [[worlds]] and [[agents]])",
+                "nothing to run; expected at least one table [[mazes]] and one [[methods]] (or [[worlds]] and [[agents]])",
             ));
         }
         experiment.check_settings()?;
@@ -196,7 +199,7 @@ impl Experiment {
                 twice.key.name()
             )));
         }
-        let (n_settings, runs) = (self.settings.len(), self.runs);
+        let (n_settings, runs) = (self.settings.len(), self.info.runs);
         let n_rows = n_settings as u64 * u64::from(runs);
         if n_rows > MOST_ROWS {
             return Err(Error::new(format!(
@@ -207,21 +210,8 @@ impl Experiment {
         Ok(())
     }
 
-    /// The text that reports show about the experiment.
-    pub fn info(&self) -> ExperimentInfo {
-        ExperimentInfo {
-            name: self.name.clone(),
-            title: self.title.clone(),
-            runs: self.runs,
-            text: self.text.clone(),
-            tasks: self.tasks.clone(),
-            mazes: self.mazes.clone(),
-            worlds: self.worlds.clone(),
-        }
-    }
-
     fn key(&self, task: &str, method: Method, cycles: Option<u32>, parameter: Option<f64>) -> SettingKey {
-        SettingKey { experiment: self.name.clone(), task: task.to_owned(), method, cycles, parameter }
+        SettingKey { experiment: self.info.name.clone(), task: task.to_owned(), method, cycles, parameter }
     }
 
     fn add(
@@ -238,7 +228,7 @@ impl Experiment {
                  lists"
             )));
         }
-        self.settings.push(Setting { key, runs: self.runs, unit, alone, seconds, work });
+        self.settings.push(Setting { key, runs: self.info.runs, unit, alone, seconds, work });
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ use crate::{Error, Result, query};
 use backsweep_worlds::{Maze, PAPER_MAZE};
 use std::path::{Path, PathBuf};
 
-pub use maze_picture::{MazeOverlay, maze_svg};
+pub use maze_picture::maze_svg;
 
 /// A picture, and the files that hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]

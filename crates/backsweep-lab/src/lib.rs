@@ -33,8 +33,3 @@ pub mod verdict;
 
 pub use error::{Error, Result};
 pub use hash::fnv1a;
-
-/// The published points of Figure 1.
-pub const PUBLISHED_FIGURE_1: &str = include_str!("../data/published-fig1.csv");
-/// The published points of Figure 3.
-pub const PUBLISHED_FIGURE_3: &str = include_str!("../data/published-fig3.csv");

@@ -16,8 +16,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     form: u32,
-    /// The version of the program that made the results; empty in folders written by versions that did not record it.
-    #[serde(default)]
+    /// The version of the program that made the results.
     pub version: String,
     /// The seed.
     pub seed: u64,
@@ -47,16 +46,16 @@ impl Manifest {
             return Err(Error::new("no experiment to run; name one"));
         };
         for (i, experiment) in experiments.iter().enumerate() {
-            if experiments[..i].iter().any(|earlier| earlier.name == experiment.name) {
+            if experiments[..i].iter().any(|earlier| earlier.info.name == experiment.info.name) {
                 return Err(Error::new(format!(
                     "experiment {} is given twice; name each once",
-                    experiment.name
+                    experiment.info.name
                 )));
             }
             if experiment.seed != first.seed {
                 return Err(Error::new(format!(
                     "experiments {} and {} have different seeds; give them one",
-                    first.name, experiment.name
+                    first.info.name, experiment.info.name
                 )));
             }
         }
@@ -65,7 +64,7 @@ impl Manifest {
             form: FORM,
             version: VERSION.to_owned(),
             seed: first.seed,
-            experiments: experiments.iter().map(Experiment::info).collect(),
+            experiments: experiments.iter().map(|experiment| experiment.info.clone()).collect(),
             settings: settings.map(|s| ManifestSetting { key: s.key.clone(), runs: s.runs }).collect(),
         })
     }
@@ -92,11 +91,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The version of the program that made the results.
-    pub fn version_in_words(&self) -> &str {
-        if self.version.is_empty() { "from before versions were recorded" } else { &self.version }
-    }
-
     /// Why results of this manifest, found in a folder, cannot be combined with those of the expected one; `None` if they can.
     pub fn differs_from(&self, expected: &Self) -> Option<String> {
         let with_version = |version: &str| Self { version: version.to_owned(), ..self.clone() };
@@ -106,8 +100,7 @@ impl Manifest {
         if with_version(&expected.version) == *expected {
             return Some(format!(
                 "the folder holds the results of backsweep {}; expected those of backsweep {}, as numbers may differ",
-                self.version_in_words(),
-                expected.version
+                self.version, expected.version
             ));
         }
         let (found, wanted) = (self.describe(), expected.describe());

@@ -2,10 +2,11 @@
 
 use crate::method::Method;
 use crate::result::SettingKey;
-use crate::{PUBLISHED_FIGURE_1, PUBLISHED_FIGURE_3};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// One column of points of Figure 1: what was printed for one step-size parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct PublishedError {
     /// Circle task, 1 or 2.
     pub task: u32,
@@ -16,11 +17,11 @@ pub struct PublishedError {
     /// Normalized error of TD(0) with a decaying step size.
     pub td_decaying: f64,
     /// Normalized error of one small backup per step; it has no parameter, so it is the same in every row.
-    pub small_backups: f64,
+    pub small_backup: f64,
 }
 
 /// One point of Figure 3.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PublishedScore {
     /// Task number of the conference version: 1 has 4 successors, 2 has 15.
     pub task: u32,
@@ -39,41 +40,16 @@ pub type PublishedCurve = (Method, fn(&PublishedError) -> f64);
 
 /// The curves of Figure 1 that have a parameter.
 pub const TD: [PublishedCurve; 2] =
-    [(Method::TdConstant, |point| point.td_constant), (Method::TdDecaying, |point| point.td_decaying)];
+    [(Method::TD_CONSTANT, |point| point.td_constant), (Method::TD_DECAYING, |point| point.td_decaying)];
 
 /// Figure 1, both tasks, in the order of the file.
 pub fn figure_1() -> Vec<PublishedError> {
-    records(PUBLISHED_FIGURE_1)
-        .filter_map(|field| {
-            let number = |index: usize| field.get(index)?.parse::<f64>().ok();
-            Some(PublishedError {
-                task: field.first()?.parse().ok()?,
-                parameter: number(1)?,
-                td_constant: number(2)?,
-                td_decaying: number(3)?,
-                small_backups: number(4)?,
-            })
-        })
-        .collect()
+    records(include_bytes!("../data/published-fig1.csv"))
 }
 
 /// Figure 3, both tasks, in the order of the file.
 pub fn figure_3() -> Vec<PublishedScore> {
-    records(PUBLISHED_FIGURE_3)
-        .filter_map(|field| {
-            let method = match *field.get(1)? {
-                "vi_every_step" => Method::Planner(backsweep_baselines::VALUE_ITERATION),
-                name => name.into(),
-            };
-            Some(PublishedScore {
-                task: field.first()?.parse().ok()?,
-                method,
-                cycles: field.get(2)?.parse().ok(),
-                microseconds: field.get(3)?.parse().ok(),
-                score: field.get(4)?.parse().ok()?,
-            })
-        })
-        .collect()
+    records(include_bytes!("../data/published-fig3.csv"))
 }
 
 /// The points of Figure 1 at a parameter.
@@ -93,10 +69,10 @@ pub fn published_for(key: &SettingKey) -> Option<f64> {
         ("fig1", "circle1" | "circle2") => {
             let task = if task == "circle1" { 1 } else { 2 };
             let point = errors_at(task, key.parameter.unwrap_or(0.0))?;
-            match key.method {
-                Method::TdConstant => Some(point.td_constant),
-                Method::TdDecaying => Some(point.td_decaying),
-                Method::SmallBackup => Some(point.small_backups),
+            match key.method.name() {
+                "td_constant" => Some(point.td_constant),
+                "td_decaying" => Some(point.td_decaying),
+                "small_backup" => Some(point.small_backup),
                 _ => None,
             }
         }
@@ -108,7 +84,8 @@ pub fn published_for(key: &SettingKey) -> Option<f64> {
     }
 }
 
-/// The lines of a data file, split at commas; comments and the header do not parse and are dropped later.
-fn records(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
-    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').map(str::trim).collect())
+/// The records of a data file. A test counts them, so that none is dropped here.
+fn records<T: DeserializeOwned>(file: &[u8]) -> Vec<T> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(file);
+    reader.deserialize().flatten().collect()
 }

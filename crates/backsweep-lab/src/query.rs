@@ -46,36 +46,31 @@ fn rising<'a, T>(
 
 /// The experiments that have results, in the order of the settings.
 pub fn experiments(results: &Results) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for summary in &results.summaries {
-        if !names.contains(&summary.key.experiment) {
-            names.push(summary.key.experiment.clone());
-        }
-    }
-    names
+    distinct(results.summaries.iter().map(|summary| &summary.key.experiment))
 }
 
 /// The tasks of an experiment, in the order in which they first occur.
 pub fn tasks(results: &Results, experiment: &str) -> Vec<String> {
-    let mut tasks: Vec<String> = Vec::new();
-    for key in keys(results).filter(|key| key.experiment == experiment) {
-        if !tasks.contains(&key.task) {
-            tasks.push(key.task.clone());
-        }
-    }
-    tasks
+    distinct(keys(results).filter(|key| key.experiment == experiment).map(|key| &key.task))
 }
 
 /// The methods of a task, the paper's own first.
 pub fn methods(results: &Results, experiment: &str, task: &str) -> Vec<Method> {
-    let mut methods: Vec<Method> = Vec::new();
-    for key in keys(results).filter(|key| key.experiment == experiment && key.task == task) {
-        if !methods.contains(&key.method) {
-            methods.push(key.method.clone());
-        }
-    }
+    let of = keys(results).filter(|key| key.experiment == experiment && key.task == task);
+    let mut methods = distinct(of.map(|key| &key.method));
     methods.sort_by_key(Method::rank);
     methods
+}
+
+/// The different items, in the order in which they first occur.
+fn distinct<'a, T: Clone + PartialEq + 'a>(items: impl Iterator<Item = &'a T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for item in items {
+        if !found.contains(item) {
+            found.push(item.clone());
+        }
+    }
+    found
 }
 
 /// Returns whether the runs of `experiment` have episodes.
@@ -106,12 +101,12 @@ pub fn task_title(results: &Results, experiment: &str, task: &str) -> String {
 
 /// The name of a setting for people: "Moore & Atkeson, 3 cycles", "TD(0), decaying step size, d = 0.60".
 pub fn setting_title(key: &SettingKey) -> String {
-    let place = match (key.cycles, key.parameter, &key.method) {
+    let place = match (key.cycles, key.parameter, key.method.name()) {
         (Some(1), ..) => ", 1 cycle".to_owned(),
         (Some(cycles), ..) => format!(", {cycles} cycles"),
-        (None, Some(step_size), Method::TdConstant) => format!(", α = {step_size:.2}"),
-        (None, Some(decay), Method::TdDecaying) => format!(", d = {decay:.2}"),
-        (None, Some(visits), Method::RMax) => format!(", m = {visits}"),
+        (None, Some(step_size), "td_constant") => format!(", α = {step_size:.2}"),
+        (None, Some(decay), "td_decaying") => format!(", d = {decay:.2}"),
+        (None, Some(visits), "r_max") => format!(", m = {visits}"),
         (None, Some(parameter), _) => format!(", {}", short(parameter)),
         (None, None, _) => String::new(),
     };

@@ -77,10 +77,9 @@ impl SettingKey {
 }
 
 /// The result of one run of one setting.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The setting.
-    #[serde(flatten)]
     pub key: SettingKey,
     /// The run's number, from 0.
     pub run: u32,
@@ -126,8 +125,7 @@ pub struct Summary {
 }
 
 /// The measured operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Act, environment, model and planning.
     Step,
@@ -160,10 +158,9 @@ impl fmt::Display for Unit {
 }
 
 /// The measured time of one setting.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
     /// The setting.
-    #[serde(flatten)]
     pub key: SettingKey,
     /// The measured operation.
     pub unit: Unit,
@@ -179,7 +176,7 @@ pub struct Timing {
 }
 
 /// The results of a command: everything that figures, report and verdict read.
-#[derive(Clone, Debug, PartialEq, Default, Serialize)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Results {
     /// The experiments, in order.
     pub experiments: Vec<ExperimentInfo>,
@@ -204,7 +201,7 @@ pub struct ExperimentInfo {
     pub title: String,
     /// Runs of each setting.
     pub runs: u32,
-    /// The experiment file, with the changes from the command line.
+    /// The text of the file and all files it names: two experiments are the same if this, the seed and the runs are.
     pub text: String,
     /// The names and titles of tasks.
     pub tasks: Vec<(String, String)>,
@@ -248,8 +245,6 @@ pub struct MazeInfo {
     pub law: Law,
     /// The reward of a step.
     pub step_reward: f64,
-    /// The discount.
-    pub discount: f64,
 }
 
 impl MazeInfo {
@@ -276,9 +271,9 @@ pub trait CsvRecord: Sized {
 }
 
 /// The text of a CSV file.
-pub fn to_csv<T: CsvRecord>(records: &[T]) -> String {
+pub fn to_csv<'a, T: CsvRecord + 'a>(records: impl IntoIterator<Item = &'a T>) -> String {
     let mut text = format!("{}\n", T::HEADER);
-    records.iter().for_each(|record| record.write(&mut text));
+    records.into_iter().for_each(|record| record.write(&mut text));
     text
 }
 

@@ -28,8 +28,6 @@ pub struct Store {
     manifest: Manifest,
     /// The settings that are done, by their place in the manifest.
     done: BTreeMap<usize, (Vec<Row>, Timing)>,
-    /// Their order in the files.
-    order: Vec<usize>,
     /// Held while a command writes: two schedulers may start the same shard. The system releases it when the process ends,
     /// however it ends.
     lock: Option<fs::File>,
@@ -78,8 +76,7 @@ impl Store {
     }
 
     fn empty(folder: &Path, manifest: Manifest) -> Self {
-        let (done, order) = Default::default();
-        Self { folder: folder.to_owned(), manifest, done, order, lock: None }
+        Self { folder: folder.to_owned(), manifest, done: BTreeMap::new(), lock: None }
     }
 
     fn prepare(&self) -> Result<()> {
@@ -122,15 +119,13 @@ impl Store {
     /// Writes a finished setting.
     pub fn put(&mut self, place: usize, rows: Vec<Row>, timing: Timing) -> Result<()> {
         self.retract()?;
-        let known = self.done.contains_key(&place);
-        if known {
+        if self.is_done(place) {
             self.done.insert(place, (rows, timing));
             return self.rewrite();
         }
         append(&self.folder.join(ROWS), &rows)?;
         append(&self.folder.join(TIMING), std::slice::from_ref(&timing))?;
         self.done.insert(place, (rows, timing));
-        self.order.push(place);
         Ok(())
     }
 
@@ -155,9 +150,7 @@ impl Store {
                     )));
                 }
                 Some(_) => {}
-                None => {
-                    self.done.insert(place, (rows, timing));
-                }
+                None => drop(self.done.insert(place, (rows, timing))),
             }
         }
         Ok(())
@@ -165,7 +158,6 @@ impl Store {
 
     /// Puts the files in order and writes the summary.
     pub fn finish(&mut self) -> Result<()> {
-        self.order = self.done.keys().copied().collect();
         self.prepare()?;
         self.replace(SUMMARY, &to_csv(&self.summaries()))
     }
@@ -183,7 +175,7 @@ impl Store {
         Results {
             experiments: self.manifest.experiments.clone(),
             seed: self.manifest.seed,
-            version: self.manifest.version_in_words().to_owned(),
+            version: self.manifest.version.clone(),
             rows: self.done.values().flat_map(|(rows, _)| rows.clone()).collect(),
             summaries: self.summaries(),
             timings: self.done.values().map(|(_, timing)| timing.clone()).collect(),
@@ -201,37 +193,25 @@ impl Store {
             })
         };
         let mut rows: HashMap<usize, Vec<Row>> = HashMap::new();
-        let mut order = Vec::new();
         for row in read_records::<Row>(&folder.join(ROWS))? {
-            let place = place(&row.key, ROWS)?;
-            let known = rows.entry(place).or_insert_with(|| {
-                order.push(place);
-                Vec::new()
-            });
-            known.push(row);
+            rows.entry(place(&row.key, ROWS)?).or_default().push(row);
         }
         let mut timings: HashMap<usize, Timing> = HashMap::new();
         for timing in read_records::<Timing>(&folder.join(TIMING))? {
             timings.insert(place(&timing.key, TIMING)?, timing);
         }
-        for place in order {
-            let (Some(rows), Some(timing)) = (rows.remove(&place), timings.remove(&place)) else { continue };
+        for (place, rows) in rows {
+            let Some(timing) = timings.remove(&place) else { continue };
             if rows.iter().map(|row| row.run).eq(0..self.manifest.settings[place].runs) {
                 self.done.insert(place, (rows, timing));
-                self.order.push(place);
             }
         }
         Ok(())
     }
 
     fn rewrite(&self) -> Result<()> {
-        let (mut rows, mut timings) = (Vec::new(), Vec::new());
-        for place in &self.order {
-            rows.extend_from_slice(&self.done[place].0);
-            timings.push(self.done[place].1.clone());
-        }
-        self.replace(ROWS, &to_csv(&rows))?;
-        self.replace(TIMING, &to_csv(&timings))
+        self.replace(ROWS, &to_csv(self.done.values().flat_map(|(rows, _)| rows)))?;
+        self.replace(TIMING, &to_csv(self.done.values().map(|(_, timing)| timing)))
     }
 
     /// Replaces a file as a whole: a reader, or a kill, finds the old one or the new one. A file that already has this content

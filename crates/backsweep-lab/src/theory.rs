@@ -90,7 +90,10 @@ fn prediction(steps: u32, random: &mut Random) -> Result<RunResult> {
         ..PredictorSettings::default()
     })?;
     let mut result = RunResult { steps: u64::from(steps), ..RunResult::default() };
-    for step in circle.trajectory(steps as usize, random) {
+    let mut state = State(0);
+    for _ in 0..steps {
+        let step = circle.step(state, random);
+        state = step.next;
         predictor.observe(step.state, step.reward, step.next())?;
         result.score = result.score.max(predictor.deviation());
     }

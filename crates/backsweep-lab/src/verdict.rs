@@ -13,15 +13,14 @@ mod terminal;
 use crate::number::short;
 use crate::query;
 use crate::result::Results;
-use comparison::Comparison;
-use serde::{Deserialize, Serialize};
+use comparison::ClaimTest;
+use serde::Deserialize;
 use std::sync::LazyLock;
 
-pub use terminal::{Style, brief, verbose};
+pub use terminal::{brief, verbose};
 
 /// The answer to a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// Every interval lies inside the limit.
     Holds,
@@ -46,8 +45,7 @@ impl Finding {
 }
 
 /// The kind of claim. The three are counted apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     /// A claim that the paper states.
     Paper,
@@ -72,7 +70,7 @@ impl List {
 }
 
 /// A claim and its finding.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The short name of the claim.
     pub id: &'static str,
@@ -99,7 +97,8 @@ struct Claim {
     text: String,
     place: String,
     /// The test.
-    test: Comparison,
+    #[serde(deserialize_with = "comparison::named")]
+    test: ClaimTest,
     /// The settings that the test compares.
     about: Vec<String>,
     #[serde(default)]
@@ -165,7 +164,7 @@ pub fn to_csv(verdicts: &[Verdict]) -> String {
 }
 
 fn verdict(list: List, claim: &'static Claim, results: &Results) -> Verdict {
-    let (finding, numbers) = match claim.test.tests(results, claim) {
+    let (finding, numbers) = match (claim.test)(results, claim) {
         Ok(tests) => evidence::decide(&tests),
         Err(missing) => (Finding::Undecided, missing),
     };

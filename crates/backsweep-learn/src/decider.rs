@@ -88,7 +88,7 @@ impl Decider {
     /// In a state that the log does not have, or in which no action was seen often enough.
     pub fn decide(&self, state: &str, random: &mut Random) -> Result<Decision> {
         let refused = |why: &'static str| Error::Undecided { state: state.to_owned(), why };
-        let rule = self.states.get(state).ok_or_else(|| refused("the log never left it"))?;
+        let rule = self.states.get(state).ok_or_else(|| refused("the log has no decision in it"))?;
         if !rule.is_supported {
             return Err(refused("no action was seen there often enough"));
         }

@@ -31,7 +31,7 @@ use held_out_model::HeldOutModel;
 use marginal::Scores;
 
 /// All estimates of the worth of a policy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PolicyEvaluation {
     /// Cases to learn from, and held out.
     pub n_cases: [i64; 2],
@@ -108,25 +108,11 @@ impl PolicyEvaluation {
             n_cases: [if counts.starts.is_empty() { 0 } else { model.n_cases }, 0],
             n_steps: [model.n_steps(), 0],
             logged_training: by_training(Policy::Logged, &logged.evaluated),
-            logged: None,
             training: by_training(Policy::Given(&supported.probabilities), &supported.evaluated),
-            held_out: None,
-            covered: 0.0,
-            importance: None,
-            doubly_robust: None,
-            marginal: None,
-            sensitivity: None,
-            drift: None,
-            cohorts: Vec::new(),
-            weights: Vec::new(),
             steps_per_case: [logged.evaluated.steps(model), supported.evaluated.steps(model)],
-            spread: 0.0,
-            effective_cases: 0.0,
-            reached: 0.0,
             supported: n_supported as f64 / steps,
             changed: (0..model.n.len()).map(moved).sum::<f64>() / steps,
-            history: None,
-            calibration: Vec::new(),
+            ..Self::default()
         };
         let other = FittedModel::new(counts, settings.hold_out)?;
         if other.n_cases == 0 || counts.starts.is_empty() {

@@ -1,7 +1,7 @@
 //! Counts as a fitted model: per state its actions, per action how often it was seen, its mean reward and where it led.
 
 use crate::error::{Error, Result};
-use backsweep_log::Counts;
+use backsweep_log::{CountRow, Counts};
 use std::ops::Range;
 
 /// The model fitted to some folds of [`Counts`], in compressed rows. States and actions have the numbers of the counts.
@@ -27,12 +27,44 @@ pub struct FittedModel {
     pub n_cases: i64,
 }
 
+/// Refuses counts that no log has.
+fn check(counts: &Counts) -> Result<()> {
+    let n_states = counts.states.len();
+    let mut last = None;
+    for (i, row) in counts.rows.iter().enumerate() {
+        let key = (row.state, row.action, row.next, row.fold);
+        let problem = if row.state.max(row.next.unwrap_or(0)) as usize >= n_states
+            || row.action as usize >= counts.actions.len()
+        {
+            "names a state or an action that does not exist"
+        } else if row.n < 1 || u32::from(row.fold) >= u16::BITS {
+            "has a count below 1 or a fold above 15"
+        } else if last.is_some_and(|last| last >= key) {
+            "is out of order; expected rows sorted by state, action, next and fold, each once"
+        } else {
+            last = Some(key);
+            continue;
+        };
+        return Err(Error::Row { row: i, problem });
+    }
+    if counts.starts.iter().any(|start| start.state as usize >= n_states) {
+        return Err(Error::Counts("a start names a state that does not exist"));
+    }
+    Ok(())
+}
+
+/// The sum of some numbers, if it fits in 64 bits.
+fn sum(numbers: impl Iterator<Item = i64>, problem: &'static str) -> Result<i64> {
+    i64::try_from(numbers.map(i128::from).sum::<i128>()).map_err(|_| Error::Counts(problem))
+}
+
 impl FittedModel {
     /// The model of the folds whose bit is set.
     ///
     /// # Errors
     /// If a count is not positive, an id does not exist, rows are not sorted, or there are too many.
     pub fn new(counts: &Counts, folds: u16) -> Result<Self> {
+        check(counts)?;
         let n_states = counts.states.len();
         let mut model = Self {
             pairs: vec![0],
@@ -45,61 +77,26 @@ impl FittedModel {
             starts: vec![0; n_states],
             n_cases: 0,
         };
-        // The last row's key, and the sum of rewards of the pair that is being filled.
-        let (mut last, mut sum) = (None, 0_i128);
-        for (i, row) in counts.rows.iter().enumerate() {
-            let key = (row.state, row.action, row.next, row.fold);
-            let bad = |problem: &'static str| Err(Error::Row { row: i, problem });
-            if row.state.max(row.next.unwrap_or(0)) as usize >= n_states
-                || row.action as usize >= counts.actions.len()
-            {
-                return bad("names a state or an action that does not exist");
-            }
-            if row.n < 1 || u32::from(row.fold) >= u16::BITS {
-                return bad("has a count below 1 or a fold above 15");
-            }
-            if last.is_some_and(|last| last >= key) {
-                return bad(
-                    "is out of order; expected rows sorted by state, action, next and fold, each once",
-                );
-            }
-            last = Some(key);
-            if folds >> row.fold & 1 == 0 {
-                continue;
-            }
-            while model.pairs.len() <= row.state as usize {
-                model.close_pair(counts, &mut sum)?;
-                model.pairs.push(model.actions.len() as u32);
-            }
-            let begun = *model.pairs.last().unwrap_or(&0) as usize;
-            if model.actions.len() == begun || model.actions.last() != Some(&row.action) {
-                model.close_pair(counts, &mut sum)?;
-                model.actions.push(row.action);
-                model.n.push(0);
-            }
-            if let Some(n) = model.n.last_mut() {
-                *n = n.checked_add(row.n).ok_or(Error::Counts("a count exceeds 64 bits"))?;
-            }
-            sum += i128::from(row.reward_sum);
-            if let Some(next) = row.next {
-                let begun = *model.arcs.last().unwrap_or(&0) as usize;
-                match model.next[begun..].last() {
-                    Some(&known) if known == next => *model.arc_n.last_mut().unwrap_or(&mut 0) += row.n,
-                    _ => {
-                        model.next.push(next);
-                        model.arc_n.push(row.n);
-                    }
+        let rows: Vec<&CountRow> = counts.rows.iter().filter(|row| folds >> row.fold & 1 == 1).collect();
+        for pair in rows.chunk_by(|a, b| (a.state, a.action) == (b.state, b.action)) {
+            model.pairs.resize(pair[0].state as usize + 1, model.actions.len() as u32);
+            let n = sum(pair.iter().map(|row| row.n), "a count exceeds 64 bits")?;
+            let reward = sum(pair.iter().map(|row| row.reward_sum), "a sum of rewards exceeds 64 bits")?;
+            model.actions.push(pair[0].action);
+            model.n.push(n);
+            model.rewards.push(counts.reward(reward) / n as f64);
+            for arc in pair.chunk_by(|a, b| a.next == b.next) {
+                if let Some(next) = arc[0].next {
+                    model.next.push(next);
+                    model.arc_n.push(arc.iter().map(|row| row.n).sum());
                 }
             }
+            let end = u32::try_from(model.next.len());
+            model.arcs.push(end.map_err(|_| Error::Counts("there are more than 2³² transitions"))?);
         }
-        model.close_pair(counts, &mut sum)?;
         model.pairs.resize(n_states + 1, model.actions.len() as u32);
         for start in counts.starts.iter().filter(|start| folds >> start.fold & 1 == 1) {
-            let place = model
-                .starts
-                .get_mut(start.state as usize)
-                .ok_or(Error::Counts("a start names a state that does not exist"))?;
-            *place += start.n;
+            model.starts[start.state as usize] += start.n;
             model.n_cases += start.n;
         }
         if counts.starts.is_empty() {
@@ -107,20 +104,6 @@ impl FittedModel {
             model.n_cases = model.n_steps();
         }
         Ok(model)
-    }
-
-    /// Completes the pair that is being filled, if there is one.
-    fn close_pair(&mut self, counts: &Counts, sum: &mut i128) -> Result<()> {
-        if self.rewards.len() < self.actions.len() {
-            let n = self.n.last().copied().unwrap_or(1);
-            let total = i64::try_from(*sum).map_err(|_| Error::Counts("a sum of rewards exceeds 64 bits"))?;
-            self.rewards.push(counts.reward(total) / n as f64);
-            let end = u32::try_from(self.next.len())
-                .map_err(|_| Error::Counts("there are more than 2³² transitions"))?;
-            self.arcs.push(end);
-            *sum = 0;
-        }
-        Ok(())
     }
 
     /// The number of states.

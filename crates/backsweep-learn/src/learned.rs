@@ -9,7 +9,7 @@ use crate::off_policy::Cases;
 use crate::settings::LearnSettings;
 use crate::states::{self, StateComparison};
 use crate::supported_policy::SupportedPolicy;
-use backsweep_log::{CaseEnd, Counts};
+use backsweep_log::Counts;
 
 /// Everything that was fitted to the training cases.
 pub struct Fit {
@@ -61,8 +61,7 @@ pub fn learn(
     let fit = Fit { model, logged, supported, q };
     let known = |state: u32| (state as usize) < counts.states.len();
     for case in cases.cases {
-        let cut_in = if let CaseEnd::Truncated(state) = case.end { known(state) } else { true };
-        if !cut_in || !case.steps.iter().all(|step| known(step.state)) {
+        if !case.steps.iter().map(|step| step.state).chain(case.cut_state()).all(known) {
             return Err(Error::ForeignCase);
         }
     }

@@ -7,12 +7,10 @@
 //!
 //! For both, a case that was cut continues with the fitted value of the state in which it was cut.
 
-use crate::evaluated_policy::Logged;
-use crate::fitted_model::FittedModel;
 use crate::history::{HistoryDependence, Targets};
 use crate::learned::Fit;
 use backsweep_log::decimal::Decimal;
-use backsweep_log::{Case, CaseEnd, CaseStep, Cohorts};
+use backsweep_log::{Case, CaseStep, Cohorts};
 
 /// Whole cases, as `backsweep_log::read` keeps them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,10 +53,7 @@ impl<'a> Selected<'a> {
 
     /// The discounted return of a case; one that was cut continues with the value of the state in which it was cut.
     pub fn case_return(&self, case: &Case, values: &[f64], discount: f64) -> f64 {
-        let rest = match case.end {
-            CaseEnd::Terminated => 0.0,
-            CaseEnd::Truncated(state) => values[state as usize],
-        };
+        let rest = case.cut_state().map_or(0.0, |state| values[state as usize]);
         case.steps.iter().rev().fold(rest, |after, step| self.reward(step) + discount * after)
     }
 
@@ -95,38 +90,24 @@ impl HeldOut {
         for (i, case) in cases.iter().enumerate() {
             let rewards: Vec<f64> = case.steps.iter().map(|step| selected.reward(step)).collect();
             let n = case.steps.len();
-            let rest = |values: &[f64]| match case.end {
-                CaseEnd::Terminated => 0.0,
-                CaseEnd::Truncated(state) => values[state as usize],
-            };
-            let logged = &fit.logged.evaluated.values;
-            let next = |t: usize| match case.steps.get(t + 1) {
-                Some(step) => logged[step.state as usize],
-                None => rest(logged),
-            };
-            let (mut g, mut g_policy) =
-                (rest(&fit.logged.evaluated.values), rest(&fit.supported.evaluated.values));
+            let (logged, policy) = (&fit.logged.evaluated.values, &fit.supported.evaluated.values);
+            let value =
+                |state: Option<u32>, values: &[f64]| state.map_or(0.0, |state| values[state as usize]);
+            let (mut g, mut g_policy) = (value(case.cut_state(), logged), value(case.cut_state(), policy));
             let (mut robust, mut log_weight) = (g_policy, 0.0);
             // Which decision is used must not depend on how the case continues.
             let decision = i % usual_length;
             for t in (0..n).rev() {
                 let (state, reward) = (case.steps[t].state as usize, rewards[t]);
-                let (rho, q) = ratio(
-                    &fit.model,
-                    &fit.logged,
-                    &fit.supported.probabilities,
-                    &fit.q,
-                    case,
-                    t,
-                    fit.logged.unseen,
-                );
-                robust = fit.supported.evaluated.values[state] + rho * (reward + discount * robust - q);
+                let (rho, q) = ratio(fit, &case.steps[t]);
+                robust = policy[state] + rho * (reward + discount * robust - q);
                 log_weight += rho.ln();
                 g = reward + discount * g;
                 g_policy = reward + discount * g_policy;
                 if t > 0 {
                     let pair = |t: usize| (case.steps[t].state, case.steps[t].action);
-                    targets.add(pair(t), pair(t - 1), reward + discount * next(t));
+                    let target = reward + discount * value(case.next_state(t), logged);
+                    targets.add(pair(t), pair(t - 1), target);
                     let usual = fit.model.pairs_of(state).max_by_key(|&pair| fit.model.n[pair]);
                     if let Some(usual) = usual {
                         let is_usual = fit.model.actions[usual] == case.steps[t].action;
@@ -134,7 +115,7 @@ impl HeldOut {
                     }
                 }
                 if t == decision {
-                    found.predictions.push((fit.logged.evaluated.values[state], g));
+                    found.predictions.push((logged[state], g));
                 }
             }
             found.returns.push(g);
@@ -164,21 +145,11 @@ pub(crate) fn propensity(step: &CaseStep) -> Option<f64> {
 }
 
 /// ρ of a step, and the fitted value of its pair. A state that training has not seen keeps its logged actions.
-fn ratio(
-    model: &FittedModel,
-    logged: &Logged,
-    policy: &[f64],
-    q: &[f64],
-    case: &Case,
-    t: usize,
-    unseen: f64,
-) -> (f64, f64) {
-    let step = case.steps[t];
-    if model.pairs_of(step.state as usize).is_empty() {
-        return (1.0, unseen);
+fn ratio(fit: &Fit, step: &CaseStep) -> (f64, f64) {
+    if fit.model.pairs_of(step.state as usize).is_empty() {
+        return (1.0, fit.logged.unseen);
     }
-    match model.pair(step.state, step.action) {
-        Some(pair) => (policy[pair] / propensity(&step).unwrap_or(logged.probabilities[pair]), q[pair]),
-        None => (0.0, 0.0),
-    }
+    let Some(pair) = fit.model.pair(step.state, step.action) else { return (0.0, 0.0) };
+    let logged = propensity(step).unwrap_or(fit.logged.probabilities[pair]);
+    (fit.supported.probabilities[pair] / logged, fit.q[pair])
 }

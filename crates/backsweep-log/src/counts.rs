@@ -92,6 +92,21 @@ pub enum CaseEnd {
     Truncated(u32),
 }
 
+impl Case {
+    /// The state that a step led to; `None` if the case terminated there.
+    pub fn next_state(&self, step: usize) -> Option<u32> {
+        self.steps.get(step + 1).map(|next| next.state).or_else(|| self.cut_state())
+    }
+
+    /// The state in which the case was cut, if it was.
+    pub fn cut_state(&self) -> Option<u32> {
+        match self.end {
+            CaseEnd::Terminated => None,
+            CaseEnd::Truncated(state) => Some(state),
+        }
+    }
+}
+
 impl Counts {
     /// The number that a reward, or a sum of rewards, stands for.
     pub fn reward(&self, sum: i64) -> f64 {

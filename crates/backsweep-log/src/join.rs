@@ -5,7 +5,7 @@ use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
 use crate::error::{Error, Result, RowProblem};
 use crate::fold::{CaseKey, FOLDS, case_key};
-use crate::log::{CaseOrder, Cohorts};
+use crate::log::{CaseOrder, Cohorts, ReadReport};
 use crate::moment::Moment;
 use crate::names::{END, NameTable};
 use crate::rows::Encoder;
@@ -41,16 +41,9 @@ pub(crate) struct MergedCounts {
     pub decimals: u8,
     /// The largest reward, without sign; `u64::MAX` if one did not fit.
     pub largest: u64,
-    pub rows: u64,
-    /// Rows that do not meet the conditions.
-    pub left_out: u64,
-    pub n_bad: u64,
+    /// The numbers of rows and cases; examples and warnings are added at the end.
+    pub report: ReadReport,
     pub bad: Vec<BadLine>,
-    pub breaks: u64,
-    pub ended: u64,
-    pub cut: u64,
-    pub dropped: u64,
-    pub empty: u64,
     pub lengths: BTreeMap<u32, u32>,
     /// The number of orders of each kind.
     pub orders: [u64; 3],
@@ -154,10 +147,10 @@ impl MergedCounts {
                 fragment
             }));
             self.largest = self.largest.max(counter.largest);
-            self.rows += counter.rows;
-            self.n_bad += counter.n_bad;
+            self.report.rows += counter.rows;
+            self.report.bad_rows += counter.n_bad;
             self.bad.extend(counter.bad);
-            self.breaks += counter.breaks;
+            self.report.breaks += counter.breaks;
             self.lengths.extend(counter.lengths);
             counter.respelled.iter().for_each(|name| self.spellings.add(name));
         }
@@ -175,7 +168,7 @@ impl MergedCounts {
 
     fn add_case(&mut self, case: &[Fragment], rule: &JoinRule<'_>) -> std::result::Result<(), Overlap> {
         if !self.is_sound(case, rule)? {
-            self.dropped += 1;
+            self.report.dropped_cases += 1;
             return Ok(());
         }
         let Some(last) = case.last() else { return Ok(()) };
@@ -193,7 +186,7 @@ impl MergedCounts {
         for pair in case.windows(2) {
             let (row, following) = (&pair[0].last, pair[1].first_state);
             let next = if rule.mode.has_next { row.next } else { following };
-            self.breaks += u64::from(next != following);
+            self.report.breaks += u64::from(next != following);
             step(&mut self.folds, row, next, row.reward);
         }
         let row = &last.last;
@@ -215,11 +208,11 @@ impl MergedCounts {
         };
         let is_empty = !is_ended && !rule.mode.has_next && case.len() == 1 && !last.is_long;
         if is_empty {
-            self.empty += 1;
+            self.report.empty_cases += 1;
             return Ok(());
         }
         *self.starts.entry((first_state, fold)).or_default() += 1;
-        *(if is_ended { &mut self.ended } else { &mut self.cut }) += 1;
+        *(if is_ended { &mut self.report.ended } else { &mut self.report.cut }) += 1;
         if keep {
             let place = u64::from(case[0].block) << 32 | u64::from(case[0].line);
             let kept = Case { fold: fold as u8, steps, end };
@@ -267,7 +260,7 @@ impl MergedCounts {
         if is_long && (rule.skips || overlaps && !has_bad) {
             return Err(Overlap);
         }
-        self.n_bad += problems.len() as u64;
+        self.report.bad_rows += problems.len() as u64;
         for (fragment, problem) in problems.into_iter().take(SHOWN_BAD) {
             self.bad.push(BadLine { block: fragment.block, line: fragment.line, problem: *problem });
         }
@@ -279,7 +272,7 @@ impl MergedCounts {
     /// # Errors
     /// As for a sheet; without subtractions there are none.
     pub fn finish(mut self) -> Result<Option<Finished>> {
-        if u128::from(self.largest) * u128::from(self.rows) > i64::MAX as u128 {
+        if u128::from(self.largest) * u128::from(self.report.rows) > i64::MAX as u128 {
             return Ok(None);
         }
         self.cases.sort_unstable_by_key(|kept| kept.key);

@@ -1,7 +1,7 @@
 //! Reads a log into counts: the entry point of this crate.
 
 use crate::counts::builder::{CountLine, CountsBuilder};
-use crate::counts::{Case, CaseEnd, CaseStep, Counts};
+use crate::counts::{Case, CaseStep, Counts};
 use crate::decimal::Decimal;
 use crate::derived::DerivedColumns;
 use crate::error::{BadRow, Error, Result};
@@ -190,17 +190,10 @@ fn recount(known: &Counts, cases: &[Case], decimals: u8) -> Result<Counts> {
     builder.actions.ids(known.actions.iter().map(String::as_bytes));
     for case in cases {
         let fold = case.fold;
-        let start = case.steps.first().map(|step| step.state).or(match case.end {
-            CaseEnd::Truncated(state) => Some(state),
-            CaseEnd::Terminated => None,
-        });
+        let start = case.steps.first().map(|step| step.state).or_else(|| case.cut_state());
         builder.lines(start.map(|state| CountLine { state, action: END, next: END, fold, n: 1, sum: 0 }));
         builder.lines(case.steps.iter().enumerate().map(|(t, step)| {
-            let next = match (case.steps.get(t + 1), case.end) {
-                (Some(next), _) => next.state,
-                (None, CaseEnd::Truncated(state)) => state,
-                (None, CaseEnd::Terminated) => END,
-            };
+            let next = case.next_state(t).unwrap_or(END);
             CountLine { state: step.state, action: step.action, next, fold, n: 1, sum: step.reward.into() }
         }));
     }
@@ -273,11 +266,11 @@ pub(crate) fn read_within(
             let (selected, is_full);
             (selected, blocks, is_full) = read_blocks(blocks, inputs, n_threads, &new, &full, observer)?;
             if pass == 0 {
-                merged.left_out = selected.iter().map(|selected| selected.n_left_out).sum();
+                merged.report.left_out = selected.iter().map(|selected| selected.n_left_out).sum();
             }
             let encoders: Vec<Encoder<'_>> = selected.into_iter().map(|selected| selected.sink).collect();
             let n_rows: u64 = encoders.iter().map(|encoder| encoder.counter.rows).sum();
-            if mode.keep != keep && merged.rows + n_rows > MAX_KEPT_ROWS {
+            if mode.keep != keep && merged.report.rows + n_rows > MAX_KEPT_ROWS {
                 mode.keep = keep;
                 continue 'attempts;
             }
@@ -300,29 +293,18 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
         problem: bad.problem.clone(),
     };
     let bad_examples: Vec<BadRow> = merged.bad.iter().map(placed).collect();
-    let (rows, bad_rows, largest) = (merged.rows, merged.n_bad, merged.largest);
+    let mut report = ReadReport { mixed: mode.single_rows, ..merged.report.clone() };
+    let ReadReport { rows, bad_rows, left_out, .. } = report;
     if rows == 0 {
         let none = Wording::from("no row of the log meets ").and(SpecField::Conditions);
-        return Err(if merged.left_out > 0 { Error::Spec(none) } else { Error::NoRows });
+        return Err(if left_out > 0 { Error::Spec(none) } else { Error::NoRows });
     }
     if bad_rows as f64 > spec.skip_bad * rows as f64 {
         let first = bad_examples.into_iter().next();
         return Err(Error::BadRows { first, n_bad: bad_rows, n_rows: rows });
     }
-    let mut report = ReadReport {
-        rows,
-        left_out: merged.left_out,
-        bad_rows,
-        bad_examples,
-        dropped_cases: merged.dropped,
-        ended: merged.ended,
-        cut: merged.cut,
-        empty_cases: merged.empty,
-        breaks: merged.breaks,
-        warnings: warnings(&spec, &merged),
-        mixed: mode.single_rows,
-    };
-    let case_decimals = merged.decimals;
+    (report.bad_examples, report.warnings) = (bad_examples, warnings(&spec, &merged));
+    let (case_decimals, largest) = (merged.decimals, merged.largest);
     let Some((mut counts, cases, case_order, cohorts)) = merged.finish()? else {
         let largest = largest.min(i64::MAX as u64);
         let problem = Wording::from(format!(

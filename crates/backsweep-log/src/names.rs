@@ -1,5 +1,6 @@
 //! Numbers for names while a log is read.
 
+use crate::read::typed::Dictionary;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -10,9 +11,7 @@ pub(crate) const END: u32 = u32::MAX;
 /// Names in order of first occurrence; all of them share one array of bytes.
 #[derive(Default)]
 pub(crate) struct NameTable {
-    bytes: Vec<u8>,
-    /// Where each name ends in `bytes`; it begins where the one before ends.
-    ends: Vec<usize>,
+    names: Dictionary,
     /// The numbers of names of up to seven bytes, found by the name itself.
     short: HashTable<(u64, u32)>,
     /// The numbers of longer names.
@@ -60,8 +59,7 @@ impl NameTable {
         let found = if word != 0 {
             self.short.find(hash_word(word), |(other, _)| *other == word).map(|&(_, id)| id)
         } else {
-            let Self { bytes, ends, ids, .. } = self;
-            ids.find(hash(name), |&id| spelled(bytes, ends, id) == name).copied()
+            self.ids.find(hash(name), |&id| self.names.text(id) == name).copied()
         };
         found.or_else(|| self.add(name, word))
     }
@@ -69,21 +67,20 @@ impl NameTable {
     #[cold]
     fn add(&mut self, name: &[u8], word: u64) -> Option<u32> {
         std::str::from_utf8(name).ok()?;
-        let id = u32::try_from(self.ends.len()).ok().filter(|&id| id != END)?;
-        self.bytes.extend_from_slice(name);
-        self.ends.push(self.bytes.len());
-        let Self { bytes, ends, short, ids } = self;
+        let id = u32::try_from(self.names.len()).ok().filter(|&id| id != END)?;
+        self.names.push(name);
+        let Self { names, short, ids } = self;
         if word != 0 {
             short.insert_unique(hash_word(word), (word, id), |&(word, _)| hash_word(word));
         } else {
-            ids.insert_unique(hash(name), id, |&id| hash(spelled(bytes, ends, id)));
+            ids.insert_unique(hash(name), id, |&id| hash(names.text(id)));
         }
         Some(id)
     }
 
     /// A name by its number.
     pub fn name(&self, id: u32) -> &[u8] {
-        spelled(&self.bytes, &self.ends, id)
+        self.names.text(id)
     }
 
     /// The numbers of many names. Only more than 2³² names would not fit, and memory runs out before that.
@@ -93,12 +90,12 @@ impl NameTable {
 
     /// All names, in order of first occurrence.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len() as u32).map(|id| self.name(id))
+        (0..self.names.len() as u32).map(|id| self.name(id))
     }
 
     /// All names, sorted, and the new place of each number.
     pub fn sorted(&self) -> (Vec<String>, Vec<u32>) {
-        let mut order: Vec<u32> = (0..self.ends.len() as u32).collect();
+        let mut order: Vec<u32> = (0..self.names.len() as u32).collect();
         order.sort_unstable_by_key(|&id| self.name(id));
         let mut places = vec![0; order.len()];
         for (place, &id) in order.iter().enumerate() {
@@ -108,13 +105,6 @@ impl NameTable {
         let names = order.iter().map(|&id| String::from_utf8_lossy(self.name(id)).into_owned()).collect();
         (names, places)
     }
-}
-
-#[inline]
-fn spelled<'a>(bytes: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
-    let id = id as usize;
-    let start = if id == 0 { 0 } else { ends[id - 1] };
-    &bytes[start..ends[id]]
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> 
         problems.append(&mut peek.problems);
         merged.take(vec![peek.encoder], &spec, mode)?;
     }
-    let (found, n_rows) = (warnings(&spec, &merged), merged.rows);
+    let (found, n_rows) = (warnings(&spec, &merged), merged.report.rows);
     let names = merged.finish()?.map_or(Vec::new(), |(counts, ..)| name_warnings(&counts).collect());
     let warnings = found.into_iter().chain(names).collect();
     Ok(Preview { how: spec.describe(), steps, problems, warnings, n_rows })

@@ -150,22 +150,27 @@ pub fn reward_sum_error(of_state: f64, of_choice: f64, on_arcs: f64, n_arcs: usi
     (n_arcs as f64 + 4.0) * f64::EPSILON * (of_state + of_choice + on_arcs) + f64::MIN_POSITIVE
 }
 
-fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {
-    match offsets.first() {
-        Some(0) => {}
-        Some(found) => return Err(Error::new(format!("{what}[0]"), format!("found {found}; expected 0"))),
-        None => return Err(Error::new(what, "there are no offsets; expected at least one, which is 0")),
-    }
-    if let Some(at) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
-        let problem =
-            format!("found {} after {}; expected offsets that never decrease", offsets[at + 1], offsets[at]);
-        return Err(Error::new(format!("{what}[{}]", at + 1), problem));
-    }
-    let last = offsets.len() - 1;
-    if offsets[last] as usize != n {
-        return Err(Error::new(format!("{what}[{last}]"), format!("found {}; expected {n}", offsets[last])));
+/// Checks offsets: they begin at 0, never decrease, and end at `n`.
+pub(crate) fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {
+    let Some(last) = offsets.len().checked_sub(1) else {
+        return Err(Error::new(what, "there are no offsets; expected at least one, which is 0"));
+    };
+    let mut before = 0;
+    for (i, &offset) in offsets.iter().enumerate() {
+        offset_fits(what, (i as u64, last as u64), before, offset.into(), n as u64)?;
+        before = offset.into();
     }
     Ok(())
+}
+
+/// Checks one of a list of offsets, by its place and the last one's, given the offset before it; the last one must be `n`.
+pub(crate) fn offset_fits(what: &str, (i, last): (u64, u64), before: u64, found: u64, n: u64) -> Result<()> {
+    let (least, most) = (if i == last { n } else { before }, if i == 0 { 0 } else { n });
+    if found >= least && found <= most {
+        return Ok(());
+    }
+    let expected = if least >= most { most.to_string() } else { format!("{least} to {most}") };
+    Err(Error::new(format!("{what}[{i}]"), format!("found {found}; expected {expected}")))
 }
 
 fn length<T: std::fmt::Display>(what: impl Fn() -> T, found: usize, expected: usize) -> Result<()> {

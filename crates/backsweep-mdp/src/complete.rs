@@ -105,12 +105,16 @@ impl Mdp {
 }
 
 impl Mdp {
-    /// The part of the model that has only these states, which no arc may leave; and the numbers that its states and choices
-    /// have here.
+    /// The part of the model that has only these states and choices, whose arcs lead to these states; and the numbers that its
+    /// states and choices have here.
     ///
     /// # Errors
-    /// If an arc leaves them.
-    pub fn restricted(&self, kept: &[bool]) -> Result<(Mdp, Vec<u32>, Vec<u32>)> {
+    /// If an arc leads elsewhere.
+    pub fn restricted(
+        &self,
+        kept: &[bool],
+        keeps: impl Fn(usize) -> bool,
+    ) -> Result<(Mdp, Vec<u32>, Vec<u32>)> {
         let states: Vec<u32> =
             (0..self.n_states() as u32).filter(|&s| kept.get(s as usize) == Some(&true)).collect();
         let mut place = vec![u32::MAX; self.n_states()];
@@ -120,7 +124,7 @@ impl Mdp {
         let named = |old: &Rewards| Rewards { name: old.name.clone(), ..Rewards::default() };
         let mut rewards: Vec<Rewards> = self.rewards.iter().map(named).collect();
         for &state in &states {
-            for choice in self.choices_of(state as usize) {
+            for choice in self.choices_of(state as usize).filter(|&choice| keeps(choice)) {
                 let (targets, probabilities) = self.row(choice);
                 builder.add_choice(
                     targets.iter().map(|&target| place[target as usize]).zip(probabilities.iter().copied()),

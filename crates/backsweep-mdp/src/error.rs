@@ -17,10 +17,11 @@ pub struct ChoicePlace {
 }
 
 /// The problem with the outcomes of a choice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowProblem {
     /// An arc leads to a state that does not exist.
+    #[error("leads to state {found}; the model has states 0 to {}", *n_states as i64 - 1)]
     Target {
         /// The target found.
         found: u32,
@@ -28,6 +29,7 @@ pub enum RowProblem {
         n_states: usize,
     },
     /// A probability is not above 0 and at most 1.
+    #[error("the probability of state {target} is {found}; expected one above 0 and at most 1")]
     Probability {
         /// The state that the arc leads to.
         target: u32,
@@ -35,25 +37,11 @@ pub enum RowProblem {
         found: f64,
     },
     /// The probabilities sum to more than 1.
+    #[error("the probabilities sum to {found}; expected at most 1")]
     Sum {
         /// The sum found.
         found: f64,
     },
-}
-
-impl fmt::Display for RowProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Target { found, n_states } => {
-                let last = *n_states as i64 - 1;
-                write!(f, "leads to state {found}; the model has states 0 to {last}")
-            }
-            Self::Probability { target, found } => {
-                write!(f, "the probability of state {target} is {found}; expected one above 0 and at most 1")
-            }
-            Self::Sum { found } => write!(f, "the probabilities sum to {found}; expected at most 1"),
-        }
-    }
 }
 
 /// Why a model could not be read, written, built or used.
@@ -168,57 +156,54 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&printable(&RawMessage(self).to_string()))
+        f.write_str(&printable(&self.raw_message()))
     }
 }
 
-/// The message with names as they are in the file.
-struct RawMessage<'a>(&'a Error);
-
-impl fmt::Display for RawMessage<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Error::System { path, doing, problem, .. } => {
-                write!(f, "{path}: cannot {doing} the file ({problem})")
+impl Error {
+    /// The message with names as they are in the file.
+    fn raw_message(&self) -> String {
+        match self {
+            Self::System { path, doing, problem, .. } => {
+                format!("{path}: cannot {doing} the file ({problem})")
             }
-            Error::Malformed { place, problem } => write!(f, "{place}: {problem}"),
-            Error::Row { place, problem } => write!(f, "{place}: {problem}"),
-            Error::Reward { place, rewards, found } => {
-                write!(f, "{place}: the reward '{rewards}' is {found:?}; expected a number between ")?;
-                write!(f, "-{MAX_REWARD:e} and {MAX_REWARD:e}")
+            Self::Malformed { place, problem } => format!("{place}: {problem}"),
+            Self::Row { place, problem } => format!("{place}: {problem}"),
+            Self::Reward { place, rewards, found } => {
+                let range = format!("-{MAX_REWARD:e} and {MAX_REWARD:e}");
+                format!("{place}: the reward '{rewards}' is {found:?}; expected a number between {range}")
             }
-            Error::UnknownRewards { found: None, known } if known.is_empty() => {
-                write!(f, "the model has no rewards; expected a model with a reward structure")
+            Self::UnknownRewards { found: None, known } if known.is_empty() => {
+                "the model has no rewards; expected a model with a reward structure".to_owned()
             }
-            Error::UnknownRewards { found: None, known } => {
-                write!(f, "the model has several rewards; expected the name of one of: {}", list(known))
+            Self::UnknownRewards { found: None, known } => {
+                format!("the model has several rewards; expected the name of one of: {}", list(known))
             }
-            Error::UnknownRewards { found: Some(name), known } => match &known[..] {
-                [] => write!(f, "no rewards are called '{name}': the model has none"),
+            Self::UnknownRewards { found: Some(name), known } => match &known[..] {
+                [] => format!("no rewards are called '{name}': the model has none"),
                 [only] if only.is_empty() => {
-                    write!(
-                        f,
+                    format!(
                         "no rewards are called '{name}'; the model's only rewards have no name, so omit the name"
                     )
                 }
-                known => write!(f, "no rewards are called '{name}'; expected one of: {}", list(known)),
+                known => format!("no rewards are called '{name}'; expected one of: {}", list(known)),
             },
-            Error::UnknownLabel { found, known } if known.is_empty() => {
-                write!(f, "no states are labeled '{found}', and none has this name: the model has no labels")
+            Self::UnknownLabel { found, known } if known.is_empty() => {
+                format!("no states are labeled '{found}', and none has this name: the model has no labels")
             }
-            Error::UnknownLabel { found, known } => {
-                write!(f, "no states are labeled '{found}'; expected one of: {}", list(known))
+            Self::UnknownLabel { found, known } => {
+                format!("no states are labeled '{found}'; expected one of: {}", list(known))
             }
-            Error::UnknownState { found, n_states } => {
+            Self::UnknownState { found, n_states } => {
                 let states = if *n_states == 1 { "state" } else { "states" };
-                write!(f, "state '{found}' is not in the model; expected one of its {n_states} {states}")
+                format!("state '{found}' is not in the model; expected one of its {n_states} {states}")
             }
-            Error::UnknownAction { state, found, known } => {
+            Self::UnknownAction { state, found, known } => {
                 let known =
                     if known.is_empty() { "none, as it has no actions".to_owned() } else { known.join(", ") };
-                write!(f, "state '{state}' has no action '{found}'; expected one of: {known}")
+                format!("state '{state}' has no action '{found}'; expected one of: {known}")
             }
-            Error::Within { outer, error } => write!(f, "{outer}: {}", RawMessage(error)),
+            Self::Within { outer, error } => format!("{outer}: {}", error.raw_message()),
         }
     }
 }

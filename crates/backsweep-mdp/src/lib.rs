@@ -22,6 +22,7 @@ mod formats;
 mod mdp;
 mod names;
 mod question;
+mod row;
 mod source;
 
 pub use builder::MdpBuilder;
@@ -32,8 +33,7 @@ pub use formats::{BlockRows, Compression, DiskMdp, DiskWriter, Format, ReadMdp, 
 pub use mdp::{Label, Mdp, NO_CHOICE, Rewards, STEPS};
 pub use names::StateNames;
 pub use question::{Direction, Objective, Question};
-pub use source::{
-    FRONTIER, FunctionOutcomes, FunctionSource, KnownPart, ModelSource, SourceError, SourceOutcome,
-};
+pub use row::{ChoiceRow, OutcomeProblem, SourceOutcome};
+pub use source::{FRONTIER, FunctionOutcomes, FunctionSource, KnownPart, ModelSource, SourceError};
 
 pub(crate) use mdp::INIT;

@@ -1,20 +1,8 @@
 //! Models given by functions: states are found from the start, and rows computed when they are needed.
 
-use crate::{Label, Mdp, MdpBuilder, NO_CHOICE, Result, Rewards, SUM_SLACK};
+use crate::{ChoiceRow, Label, Mdp, MdpBuilder, NO_CHOICE, Result, Rewards, SourceOutcome};
 use std::collections::HashMap;
-use std::fmt;
 use std::hash::Hash;
-
-/// One outcome of an action.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SourceOutcome {
-    /// Its probability.
-    pub probability: f64,
-    /// The next state; `None` if the episode ends.
-    pub next: Option<u32>,
-    /// The reward.
-    pub reward: f64,
-}
 
 /// A model that says what its states lead to. It numbers states itself, consecutively as it meets them.
 pub trait ModelSource {
@@ -114,11 +102,13 @@ impl<S: Clone + Eq + Hash, A: Fn(&S) -> usize, F: Fn(&S, usize) -> FunctionOutco
 }
 
 /// Why a state could not be expanded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SourceError<E> {
     /// The source failed.
+    #[error("{0}")]
     Source(E),
     /// A row is malformed.
+    #[error("state {state}, action {action}: {problem}")]
     Row {
         /// The state.
         state: u32,
@@ -128,17 +118,6 @@ pub enum SourceError<E> {
         problem: String,
     },
 }
-
-impl<E: fmt::Display> fmt::Display for SourceError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(error) => write!(f, "{error}"),
-            Self::Row { state, action, problem } => write!(f, "state {state}, action {action}: {problem}"),
-        }
-    }
-}
-
-impl<E: fmt::Debug + fmt::Display> std::error::Error for SourceError<E> {}
 
 /// The part of a source's model that is known: states that were expanded, and the frontier of those that were only met.
 #[derive(Clone, Debug, Default)]
@@ -249,49 +228,15 @@ impl KnownPart {
     ) -> std::result::Result<(), SourceError<M::Error>> {
         self.outcomes.clear();
         source.outcomes(state, action, &mut self.outcomes).map_err(SourceError::Source)?;
-        let refused = |problem| Err(SourceError::Row { state, action, problem });
-        let (mut sum, mut mean, mut size) = (0.0, 0.0, 0.0);
-        for outcome in &self.outcomes {
-            let SourceOutcome { probability, reward, .. } = *outcome;
-            if !(0.0..=1.0 + SUM_SLACK).contains(&probability) {
-                return refused(format!(
-                    "found the probability {probability}; expected a number from 0 to 1"
-                ));
-            }
-            if reward.is_nan() || reward.abs() > crate::MAX_REWARD {
-                return refused(format!("found the reward {reward}; expected a number from -1e150 to 1e150"));
-            }
-            sum += probability;
-            mean += probability * reward;
-            size += probability * reward.abs();
-        }
-        if (sum - 1.0).abs() > SUM_SLACK {
-            return refused(format!(
-                "the probabilities sum to {sum}; expected 1 (the end of the episode is an outcome, too)"
-            ));
-        }
-        let first = self.outcomes.first().map_or(0.0, |outcome| outcome.reward);
-        if self.outcomes.iter().all(|outcome| outcome.reward == first) {
-            mean = first;
-        } else {
-            let error = (self.outcomes.len() as f64 + 4.0) * f64::EPSILON * size;
-            self.reward_error = self.reward_error.max(error);
-        }
-        self.outcomes.sort_by_key(|outcome| outcome.next.unwrap_or(NO_CHOICE));
-        let start = self.targets.len();
-        for outcome in self.outcomes.iter().filter(|outcome| outcome.probability > 0.0) {
-            let Some(next) = outcome.next else { continue };
-            if self.targets.len() > start && self.targets.last() == Some(&next) {
-                if let Some(last) = self.probabilities.last_mut() {
-                    *last = (*last + outcome.probability).min(1.0);
-                }
-            } else {
-                self.targets.push(next);
-                self.probabilities.push(outcome.probability.min(1.0));
-            }
+        let row = ChoiceRow::new(&mut self.outcomes, 1.0);
+        let row = row.map_err(|problem| SourceError::Row { state, action, problem: problem.to_string() })?;
+        self.reward_error = self.reward_error.max(row.reward_error);
+        for (next, probability) in row.outcomes {
+            self.targets.push(next);
+            self.probabilities.push(probability);
         }
         self.arcs.push(self.targets.len() as u32);
-        self.rewards.push(mean);
+        self.rewards.push(row.reward);
         Ok(())
     }
 

@@ -28,7 +28,7 @@ const STRATEGIES: [(&str, &str, &str, &str, f64, f64); 7] = [
     ("count_bonus", "count bonus", "beta", "β", 0.1, 0.0),
     ("variance_bonus", "variance bonus", "c", "c", 1.0, 1.0),
     ("bayes_bonus", "Bayesian bonus", "beta", "β", 0.2, 0.0),
-    ("achievable_bonus", "achievable bonus", "beta", "β", 1.0, 0.02),
+    ("achievable_bonus", "achievable bonus", "beta", "β", 1.0, 2.0),
     ("posterior_sampling", "posterior sampling", "prior", "prior", 1.0, 1.0),
 ];
 

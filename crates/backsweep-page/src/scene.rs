@@ -131,6 +131,8 @@ impl Scene {
         range("min_visits", self.min_visits, 1, MAX_VISITS)?;
         range("discount", self.discount, 0.0, 0.9999)?;
         range("seed", self.seed, 0, MAX_SEED - 1)?;
+        // In any law: another may be chosen later.
+        Law::Four { intended: self.intended }.check()?;
         self.outcome_law()?;
         if let Some(speed) = self.speed {
             range("speed", speed, 0.1, MAX_SPEED)?;

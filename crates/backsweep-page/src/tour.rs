@@ -11,6 +11,8 @@ const CORRIDOR: &str = "S...G\nG = 10\n";
 const EAST: Action = Action(1);
 /// Steps before the second part begins: every action has then been seen to lead to all its outcomes.
 const WARM_UP: u64 = 3000;
+/// Steps with one cycle each, after which little is left on the queue.
+const CATCH_UP: u64 = 30;
 
 fn corridor(intended: f64) -> Scene {
     Scene {
@@ -47,7 +49,8 @@ fn walk() -> Result<Recorder> {
     Ok(recorder)
 }
 
-/// On a slippery floor, where every action has several outcomes: one cycle after the agent has been everywhere.
+/// On a slippery floor, where every action has several outcomes: the agent has been everywhere without planning; one cycle; then
+/// steps with one cycle each; then cycles until nothing is queued.
 fn slip() -> Result<Recorder> {
     let mut recorder = Recorder::new(Scene { epsilon: 1.0, ..corridor(0.6) })?;
     for _ in 0..WARM_UP {
@@ -55,6 +58,13 @@ fn slip() -> Result<Recorder> {
     }
     recorder.take();
     recorder.cycle();
+    recorder.take();
+    for _ in 0..CATCH_UP {
+        recorder.step(u64::MAX)?;
+        recorder.cycle();
+    }
+    recorder.take();
+    while recorder.cycle().iter().any(|report| report.popped.is_some()) {}
     recorder.take();
     Ok(recorder)
 }

@@ -1,5 +1,6 @@
 //! Distinguishing lists of actions from masks; choosing among some of a state's actions.
 
+use crate::agent::Agent;
 use crate::columns::{array_kind, plain};
 use crate::errors::{self, show};
 use crate::flags;
@@ -97,56 +98,70 @@ pub fn keys_or_mask<'py>(learner: &NamedAgent, actions: &Bound<'py, PyAny>) -> P
     Ok(keys)
 }
 
-/// Chooses an action by the policy, among all that the state has or among those given.
-///
-/// # Complexity
-/// O(actions).
-#[inline]
-pub fn act<'py>(
-    learner: &mut NamedAgent,
-    state: &Bound<'py, PyAny>,
-    actions: Option<&Bound<'py, PyAny>>,
-    mask: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = state.py();
-    let key = names::key(state, "state")?;
-    let allowed = match (actions, mask) {
-        (None, None) => {
-            let id = match learner.states.id(py, &key, "state")? {
-                Some(id) => id,
-                None if learner.declared.is_some() => learner.add(py, key, None)?,
-                None => return Err(no_actions(py, &key.show())),
-            };
-            if learner.row(id).is_empty() {
-                return Err(no_actions(py, &learner.states.show(py, id)));
+#[pymethods]
+impl Agent {
+    /// Choose an action: the best one, ties broken at random; with probability epsilon a random one; as explore says, if it
+    /// was given.
+    ///
+    /// Args:
+    ///     state: the state to act in.
+    ///     actions: the actions that are possible; new ones are added. A list of booleans, or an array of booleans or bytes
+    ///         that are 0 or 1, is treated as a mask.
+    ///     action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
+    ///
+    /// Raises:
+    ///     UnknownName: no actions are known in the state.
+    ///     ValueError: no action is possible, or the mask has another length.
+    #[pyo3(signature = (state, actions=None, *, action_mask=None))]
+    fn act<'py>(
+        &self,
+        state: &Bound<'py, PyAny>,
+        actions: Option<&Bound<'py, PyAny>>,
+        action_mask: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (learner, mask) = (&mut *self.0.lock()?, action_mask);
+        let py = state.py();
+        let key = names::key(state, "state")?;
+        let allowed = match (actions, mask) {
+            (None, None) => {
+                let id = match learner.states.id(py, &key, "state")? {
+                    Some(id) => id,
+                    None if learner.declared.is_some() => learner.add(py, key, None)?,
+                    None => return Err(no_actions(py, &key.show())),
+                };
+                if learner.row(id).is_empty() {
+                    return Err(no_actions(py, &learner.states.show(py, id)));
+                }
+                let action = learner.agent.act(State(id), &mut learner.random);
+                let action = action.map_err(|error| learner.explain(py, error))?;
+                return named(py, learner, id, action);
             }
-            let action = learner.agent.act(State(id), &mut learner.random);
-            let action = action.map_err(|error| learner.explain(py, error))?;
-            return named(py, learner, id, action);
+            (Some(_), Some(_)) => {
+                return Err(errors::wrong_type(
+                    "actions and action_mask are both given; expected one of them",
+                ));
+            }
+            (None, Some(mask)) => allowed_by(learner, mask)?,
+            (Some(actions), None) => keys_or_mask(learner, actions)?,
+        };
+        if allowed.is_empty() {
+            let problem = if mask.is_some() { "action_mask allows no action" } else { "actions is empty" };
+            return Err(errors::value(format!(
+                "{problem} in state {}; expected at least one action",
+                key.show()
+            )));
         }
-        (Some(_), Some(_)) => {
-            return Err(errors::wrong_type("actions and action_mask are both given; expected one of them"));
-        }
-        (None, Some(mask)) => allowed_by(learner, mask)?,
-        (Some(actions), None) => keys_or_mask(learner, actions)?,
-    };
-    if allowed.is_empty() {
-        let problem = if mask.is_some() { "action_mask allows no action" } else { "actions is empty" };
-        return Err(errors::value(format!(
-            "{problem} in state {}; expected at least one action",
-            key.show()
-        )));
+        // Looked up before anything is added, so that an invalid name changes nothing.
+        learner.states.id(py, &key, "state")?;
+        let row = learner.action_ids(py, allowed)?;
+        let state = learner.add_state(py, key, Some(row.clone()))?;
+        let mut places: Vec<_> =
+            row.as_slice().iter().filter_map(|&action| learner.find_place(state, action)).collect();
+        places.sort_unstable();
+        let chosen = learner.agent.act_among(State(state), &places, &mut learner.random);
+        let chosen = chosen.map_err(|error| learner.explain(py, error))?;
+        named(py, learner, state, chosen)
     }
-    // Looked up before anything is added, so that an invalid name changes nothing.
-    learner.states.id(py, &key, "state")?;
-    let row = learner.action_ids(py, allowed)?;
-    let state = learner.add_state(py, key, Some(row.clone()))?;
-    let mut places: Vec<_> =
-        row.as_slice().iter().filter_map(|&action| learner.find_place(state, action)).collect();
-    places.sort_unstable();
-    let chosen = learner.agent.act_among(State(state), &places, &mut learner.random);
-    let chosen = chosen.map_err(|error| learner.explain(py, error))?;
-    named(py, learner, state, chosen)
 }
 
 fn named<'py>(

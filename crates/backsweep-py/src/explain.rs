@@ -42,7 +42,7 @@ impl NamedAgent {
                 format!("no actions are known in state {}; pass actions=[...]", state_name(state)),
             ),
             Error::Probability { state, action, found } => errors::value(format!(
-                "probability of an outcome of {} is {found}; expected a number from 0 to 1",
+                "probability of an outcome of {} is {found:?}; expected 0, or a number from 1e-100 to 1",
                 pair(state, action)
             )),
             Error::ProbabilitySum { state, action, found } => errors::value(format!(

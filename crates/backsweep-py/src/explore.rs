@@ -1,13 +1,11 @@
 //! Ways to explore and to forget, from the objects of `backsweep._explore` and back.
 
 use crate::errors;
-use crate::named_agent::{NamedAgent, to_state};
-use crate::names;
 use crate::numbers::{count, number};
 use crate::settings::build;
 use backsweep::explore::{EpsilonGreedy, Exploration, Explore, Forgetting};
 use backsweep::planner::Model;
-use backsweep::{Agent as CoreAgent, Next, PlannerKind, Settings, State, Transition};
+use backsweep::{Agent as CoreAgent, PlannerKind, Settings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -140,38 +138,4 @@ pub fn forgetting_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Op
         Some(Forgetting::Window(length)) => (None, None, Some(length)),
     };
     py.import("backsweep._explore")?.getattr("Forgetting")?.call1(amounts).map(Some)
-}
-
-impl NamedAgent {
-    /// Undoes one step that was observed. Nothing has changed if it fails.
-    pub fn forget(
-        &mut self,
-        state: &Bound<'_, PyAny>,
-        action: &Bound<'_, PyAny>,
-        reward: f64,
-        next_state: &Bound<'_, PyAny>,
-        terminated: bool,
-        truncated: bool,
-    ) -> PyResult<()> {
-        let py = state.py();
-        let (state_key, action_key) = (names::key(state, "state")?, names::key(action, "action")?);
-        let next_key = names::key(next_state, "next_state")?;
-        let unknown = |what: &str, name: String| {
-            errors::unknown(py, format!("{what} {name} is not known, so it has no step to undo"))
-        };
-        let Some(id) = self.states.id(py, &state_key, "state")? else {
-            return Err(unknown("state", state_key.show()));
-        };
-        let found =
-            self.actions.id(py, &action_key, "action")?.and_then(|action| self.find_place(id, action));
-        let Some(action) = found else { return Err(unknown("action", action_key.show())) };
-        let next = match self.states.id(py, &next_key, "next_state")? {
-            _ if terminated => Next::Terminated,
-            Some(next) => to_state(next, truncated),
-            None => return Err(unknown("next_state", next_key.show())),
-        };
-        let transition = Transition { state: State(id), action, reward, next };
-        self.agent.forget(&transition).map_err(|error| self.explain(py, error))?;
-        Ok(())
-    }
 }

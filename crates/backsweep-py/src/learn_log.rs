@@ -2,6 +2,7 @@
 
 use crate::errors;
 use crate::frames::PyFrame;
+use crate::known::stopping::Stopping;
 use backsweep::Random;
 use backsweep_learn::{
     Cases, Decider, LearnSettings, Learned, agent, decider, hold_out, learn, output, report,
@@ -14,8 +15,7 @@ use backsweep_log::{
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A policy learned from a log; what `backsweep.Learned` is made of.
 #[pyclass(module = "backsweep._backsweep", name = "LearnedLog", frozen)]
@@ -27,35 +27,9 @@ pub struct LearnedLog {
     warnings: Vec<String>,
 }
 
-/// Stops reading at Ctrl-C; keeps the exception.
-struct Signals {
-    stopped: AtomicBool,
-    raised: Mutex<Option<PyErr>>,
-}
-
-impl Signals {
-    fn check(&self) -> bool {
-        if !self.stopped.load(Ordering::Relaxed)
-            && let Err(error) = Python::attach(|py| py.check_signals())
-        {
-            self.stopped.store(true, Ordering::Relaxed);
-            if let Ok(mut raised) = self.raised.lock() {
-                raised.get_or_insert(error);
-            }
-        }
-        self.stopped.load(Ordering::Relaxed)
-    }
-
-    /// The exception of Ctrl-C if there was one, otherwise this one.
-    fn or(&self, message: String) -> PyErr {
-        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
-        raised.unwrap_or_else(|| errors::value(message))
-    }
-}
-
-impl ReadObserver for Signals {
+impl ReadObserver for Stopping {
     fn progress(&self, _done: u64, _total: u64, _rows: u64) -> bool {
-        !self.check()
+        !self.stop()
     }
 }
 
@@ -142,7 +116,8 @@ pub fn learn_log(
     if by_time.is_some() {
         settings.hold_out = 1 << HoldOutTime::FOLD;
     }
-    let signals = Signals { stopped: AtomicBool::new(false), raised: Mutex::new(None) };
+    let signals = Stopping::new(None);
+    let or_raised = |message: String| signals.raised().unwrap_or_else(|| errors::value(message));
     let raised = || frame.as_ref().and_then(|frame| frame.raised());
     py.detach(|| {
         let first =
@@ -151,7 +126,7 @@ pub fn learn_log(
         let read = if by_time.is_some() { backsweep_log::read } else { backsweep_log::read_all_if_small };
         let keep = if by_time.is_some() { Folds::MAX } else { settings.hold_out };
         let mut log = read(&spec, &inputs, keep, &signals)
-            .map_err(|error| raised().unwrap_or_else(|| signals.or(error.message(arguments))))?;
+            .map_err(|error| raised().unwrap_or_else(|| or_raised(error.message(arguments))))?;
         if let Some(time) = by_time {
             log.hold_out_by_time(time).map_err(log_error)?;
         }
@@ -160,8 +135,8 @@ pub fn learn_log(
         let order = log.case_order.as_ref().map_or(&[][..], |order| &order.places);
         let cohorts = spec.cohort.is_some().then_some(&log.cohorts);
         let cases = Cases { cases: &log.cases, decimals: log.case_decimals, order, cohorts };
-        let learned = learn(&log.counts, cases, &settings, &|| signals.check())
-            .map_err(|error| signals.or(error.to_string()))?;
+        let learned = learn(&log.counts, cases, &settings, &|| signals.stop())
+            .map_err(|error| or_raised(error.to_string()))?;
         Ok(LearnedLog { counts: log.counts, learned, how, guesses: texts(&guesses), warnings })
     })
 }
@@ -326,7 +301,7 @@ impl LearnedLog {
     fn agent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| {
             let learner = agent::learner(&self.counts, &self.learned).map_err(learn_error)?;
-            learner.to_bytes().map_err(|error| errors::value(error.to_string()))
+            learner.to_bytes().map_err(errors::refused)
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

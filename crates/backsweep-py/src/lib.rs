@@ -11,6 +11,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what Python sees | [`agent`], [`known`] (behind `backsweep.MDP`), [`predict`] |
+//! | methods of `Agent` by subject | [`observing`], [`actions`], [`reading`], [`intervals`], [`persistence`] |
 //! | names to ids and back | [`names`], [`action_row`]; to files and back: [`name_codec`], [`persistence`] |
 //! | arguments: numbers, flags, outcomes | [`numbers`], [`flags`], [`outcomes`] |
 //! | learning from columns | [`columns`], [`observe_many`] |
@@ -41,6 +42,7 @@ mod named_agent;
 mod names;
 mod numbers;
 mod observe_many;
+mod observing;
 mod outcomes;
 mod persistence;
 mod pickle;
@@ -76,7 +78,9 @@ mod _backsweep {
     #[pymodule_export]
     use crate::known::function::FunctionModel;
     #[pymodule_export]
-    use crate::known::streamed::{DiskModel, DiskModelWriter};
+    use crate::known::growing::{ModelWriter, StateRows};
+    #[pymodule_export]
+    use crate::known::streamed::DiskModel;
     #[pymodule_export]
     use crate::learn_log::{LearnedLog, learn_log};
     #[pymodule_export]

@@ -8,8 +8,7 @@ use crate::action_row::ActionRow;
 use crate::errors;
 use crate::memory;
 use crate::names::{self, Key, Names};
-use crate::numbers::{A_REWARD, is_reward};
-use backsweep::{Action, Agent, Next, Random, State, Transition};
+use backsweep::{Action, Agent, Next, Random, State};
 use pyo3::prelude::*;
 
 /// Ctrl-C is checked once per this many names, and a state with more actions is checked against the available memory.
@@ -295,61 +294,6 @@ impl NamedAgent {
             "reward is {reward:?}, outside reward_range ({lowest:?}, {highest:?}); expected a range that contains every reward of \
              a step"
         )))
-    }
-
-    /// Learns from one step. Nothing has changed if it fails.
-    #[inline]
-    pub fn observe(
-        &mut self,
-        state: &Bound<'_, PyAny>,
-        action: &Bound<'_, PyAny>,
-        reward: f64,
-        next_state: &Bound<'_, PyAny>,
-        terminated: bool,
-        truncated: bool,
-    ) -> PyResult<()> {
-        let py = state.py();
-        let state_key = names::key(state, "state")?;
-        let action_key = names::key(action, "action")?;
-        let next_key = names::key(next_state, "next_state")?;
-        if !is_reward(reward) {
-            return Err(errors::value(format!(
-                "reward of action {} in state {} is {reward:?}; expected {A_REWARD}",
-                action_key.show(),
-                state_key.show()
-            )));
-        }
-        self.check_range(reward)?;
-        // All names are looked up before anything is added, so that an invalid name changes nothing.
-        let known_state = self.states.id(py, &state_key, "state")?;
-        let known_action = self.actions.id(py, &action_key, "action")?;
-        if !self.may_take(known_state.unwrap_or(u32::MAX), known_action.unwrap_or(u32::MAX)) {
-            return Err(self.not_declared(py, &action_key.show()));
-        }
-        let table = if terminated { &mut self.ends } else { &mut self.states };
-        let known_next = table.id(py, &next_key, "next_state")?;
-        let action_id = match known_action {
-            Some(id) => id,
-            None => self.action_id(py, action_key)?,
-        };
-        let state_id = match known_state {
-            Some(id) => id,
-            None => self.add(py, state_key, None)?,
-        };
-        let action = self.place(py, state_id, action_id)?;
-        let next = match known_next {
-            Some(_) if terminated => Next::Terminated,
-            None if terminated => {
-                self.ends.insert(py, next_key)?;
-                Next::Terminated
-            }
-            Some(id) => to_state(id, truncated),
-            // Looked up again: it may be the state that has just been added.
-            None => to_state(self.state_id(py, next_key)?, truncated),
-        };
-        let transition = Transition { state: State(state_id), action, reward, next };
-        self.agent.observe_transition(&transition).map_err(|error| self.explain(py, error))?;
-        Ok(())
     }
 }
 

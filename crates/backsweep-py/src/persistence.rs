@@ -1,16 +1,17 @@
 //! Named agents as copies, and as files or their bytes.
 
 use crate::action_row::ActionRow;
+use crate::agent::Agent;
 use crate::errors::{self, show};
 use crate::name_codec::{self, Translate};
 use crate::named_agent::NamedAgent;
 use crate::names::{self, Names, Role};
-use backsweep::Agent;
+use crate::pickle;
 use backsweep::save::{AgentNames, Name, SavedAgent, encode_names};
 use pyo3::prelude::*;
-use pyo3::types::PyCFunction;
+use pyo3::types::{PyBytes, PyCFunction, PyList, PyTuple};
 use rustc_hash::FxHashMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 impl NamedAgent {
     /// A copy that shares the names.
@@ -77,6 +78,11 @@ impl NamedAgent {
         })
     }
 
+    /// The bytes of a file.
+    fn bytes<'py>(&self, py: Python<'py>, encode: Option<Translate<'_, 'py>>) -> PyResult<Vec<u8>> {
+        self.to_learner(py, encode)?.to_bytes().map_err(|error| errors::from_io(py, error))
+    }
+
     /// For Python's garbage collector.
     pub fn traverse(&self, visit: &pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
         [&self.states, &self.actions, &self.ends].into_iter().try_for_each(|names| names.traverse(visit))
@@ -88,41 +94,93 @@ impl NamedAgent {
         self.declared = None;
         self.rows = Vec::new();
     }
+}
 
-    /// The learner in a file.
-    pub fn load<'py>(py: Python<'py>, path: &Path, decode: Option<Translate<'_, 'py>>) -> PyResult<Self> {
-        let learner = py
-            .detach(|| SavedAgent::load_among(path, &backsweep_baselines::PLANNERS))
-            .map_err(|error| errors::from_io(py, error))?;
-        Self::from_learner(py, learner, decode)
-            .map_err(|error| errors::with_context(py, error, &format!("{}: ", path.display()), ""))
-    }
-
-    /// Writes it to a file.
-    pub fn save<'py>(
-        &self,
-        py: Python<'py>,
-        path: &Path,
-        encode: Option<Translate<'_, 'py>>,
-    ) -> PyResult<()> {
-        let learner = self.to_learner(py, encode)?;
+#[pymethods]
+impl Agent {
+    /// Write the whole agent to a file, replacing any existing one.
+    ///
+    /// Args:
+    ///     path: the file; a device or pipe is refused.
+    ///     encode: a function that turns names other than plain data into plain data, different ones into different data.
+    ///
+    /// Raises:
+    ///     TypeError: a name is not plain data, and there is no encode.
+    ///     OSError: the file cannot be written; the old one is unchanged.
+    #[pyo3(signature = (path, *, encode=None))]
+    fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
+        let learner = self.0.lock()?.to_learner(py, encode.as_ref())?;
         py.detach(|| learner.save(path)).map_err(|error| errors::from_io(py, error))
     }
 
-    /// The learner in the bytes of a file.
-    pub fn from_bytes<'py>(
-        py: Python<'py>,
-        data: &[u8],
-        decode: Option<Translate<'_, 'py>>,
-    ) -> PyResult<Self> {
-        let learner = SavedAgent::from_bytes_among(data, &backsweep_baselines::PLANNERS)
+    /// Load an agent from a file: it continues bit for bit as the saved one would have.
+    ///
+    /// Args:
+    ///     path: a file that save wrote.
+    ///     decode: the inverse of the encode that it was saved with.
+    ///
+    /// Raises:
+    ///     FileError: the file is damaged, of another version, or not an agent.
+    ///     OSError: the file cannot be read.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, decode=None))]
+    fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let learner = py
+            .detach(|| SavedAgent::load_among(&path, &backsweep_baselines::PLANNERS))
             .map_err(|error| errors::from_io(py, error))?;
-        Self::from_learner(py, learner, decode)
+        let place = format!("{}: ", path.display());
+        let named = NamedAgent::from_learner(py, learner, decode.as_ref());
+        named.map(Self::new).map_err(|error| errors::with_context(py, error, &place, ""))
     }
 
-    /// The bytes that [`save`](Self::save) would write.
-    pub fn to_bytes<'py>(&self, py: Python<'py>, encode: Option<Translate<'_, 'py>>) -> PyResult<Vec<u8>> {
-        self.to_learner(py, encode)?.to_bytes().map_err(|error| errors::from_io(py, error))
+    /// The bytes that save would write.
+    ///
+    /// Args:
+    ///     encode: as for save.
+    ///
+    /// Raises:
+    ///     TypeError: a name is not plain data, and there is no encode.
+    #[pyo3(signature = (*, encode=None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        encode: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.lock()?.bytes(py, encode.as_ref())?))
+    }
+
+    /// Load an agent from the bytes of to_bytes or of a file.
+    ///
+    /// Args:
+    ///     data: the bytes.
+    ///     decode: as for load.
+    ///
+    /// Raises:
+    ///     FileError: the bytes are damaged, of another version, or not an agent.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, decode=None))]
+    fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let learner = SavedAgent::from_bytes_among(data, &backsweep_baselines::PLANNERS)
+            .map_err(|error| errors::from_io(py, error))?;
+        NamedAgent::from_learner(py, learner, decode.as_ref()).map(Self::new)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        pickle::reduce::<Self>(py, |put_aside| self.0.lock()?.bytes(py, Some(put_aside)))
+    }
+
+    #[staticmethod]
+    fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+        Self::from_bytes(py, data, Some(pickle::take_back(others)?))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self::new(self.0.lock()?.copied(py)?))
+    }
+
+    /// Names are copied as copy.deepcopy copies them.
+    fn __deepcopy__<'py>(&self, py: Python<'py>, memo: Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::new(self.0.lock()?.deep_copied(py, &memo)?))
     }
 }
 
@@ -187,7 +245,7 @@ fn loaded<'py>(
 }
 
 /// Whole numbers as names, for a learner that was saved from Rust without names.
-fn whole_numbers(agent: &Agent) -> AgentNames {
+fn whole_numbers(agent: &backsweep::Agent) -> AgentNames {
     let ints = |n: usize| (0..n as i64).map(Name::Int).collect();
     let model = agent.model();
     let n_actions = || model.states().map(|state| model.n_actions(state));

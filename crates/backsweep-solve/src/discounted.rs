@@ -7,6 +7,7 @@ mod backward;
 mod components;
 mod elimination;
 mod in_place;
+mod iteration;
 mod krylov;
 mod method;
 pub(crate) mod model;
@@ -27,17 +28,28 @@ use sweeps::{Goal, Reached, SweepEnd};
 /// The way to solve.
 #[derive(Clone, Copy)]
 pub(crate) enum How<'a> {
-    /// By the method that the portfolio chooses, from these values if they may be close. They have the sign by which every
-    /// method maximizes, and change the time, never the proof.
-    Choose(Option<&'a [f64]>),
+    /// By the method that the portfolio chooses.
+    Choose,
+    /// The same from values that may be close, after a solve of a similar model. They have the sign by which every method
+    /// maximizes, and change the time, never the proof.
+    Again(&'a [f64], Effort),
     /// By this method.
     Method(DiscountedMethod),
     /// By sweeps from these finite values, with the sign by which every method maximizes.
     From(&'a [f64]),
 }
 
+/// The effort of a solve.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Effort {
+    /// The work, in sweeps over all choices.
+    pub sweeps: f64,
+    /// True if Krylov's method brought the result.
+    pub by_krylov: bool,
+}
+
 /// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice. Also returns the values
-/// from before intervals were added.
+/// from before intervals were added, and the effort.
 ///
 /// Intervals are proven whenever this returns, even if `limits.stop` ended the work. `explanation` says what was done and why.
 pub(crate) fn solve(
@@ -47,11 +59,11 @@ pub(crate) fn solve(
     direction: Direction,
     how: How,
     limits: &Limits,
-) -> Result<(Solution, Start)> {
+) -> Result<(Solution, Start, Effort)> {
     limits.check()?;
     let model = FlatModel::new(mdp, rewards, discount, direction, limits.threads)?;
-    let start = if let How::Choose(start) = how { start.map(<[f64]>::to_vec) } else { None };
-    let mut solver = Portfolio { start, ..Portfolio::default() };
+    let again = if let How::Again(values, before) = how { Some((values, before.by_krylov)) } else { None };
+    let mut solver = Portfolio { again, ..Portfolio::default() };
     let goal = Goal {
         width: 1.99 * limits.tolerance,
         stop: limits.stop,
@@ -59,17 +71,18 @@ pub(crate) fn solve(
         patience: f64::INFINITY,
     };
     let reached = match how {
-        How::Choose(_) => solver.choose(&model, &goal),
+        How::Choose | How::Again(..) => solver.choose(&model, &goal),
         How::Method(method) => solver.forced(&model, method, &goal)?,
         How::From(values) => solver.start_at(&model, values, &goal),
     };
+    let effort = Effort { sweeps: reached.spent, by_krylov: solver.by_krylov };
     let mut start = Start { values: reached.values.clone() };
     if !model.facts.has_terminal && model.facts.least_mass > 1.0 - 1e-9 {
         // Nothing ends, so all values may be moved alike, and what a sweep still changes everywhere is gone.
         let middle = reached.shift.down + reached.shift.width() / 2.0;
         start.values.iter_mut().for_each(|value| *value += middle);
     }
-    Ok((solution(solver, &model, reached, limits.tolerance), start))
+    Ok((solution(solver, &model, reached, limits.tolerance), start, effort))
 }
 
 /// Turns values that all methods maximized into a solution, with every interval rounded outward.

@@ -72,7 +72,7 @@ pub fn solve_from(
 }
 
 /// Solves with smaller and smaller tolerances until the relative one is met as well, if there is one.
-fn in_rounds<T>(
+pub(crate) fn in_rounds<T>(
     limits: &Limits,
     mut solve: impl FnMut(&Limits) -> Result<T>,
     of: impl Fn(&mut T) -> &mut Solution,
@@ -87,7 +87,7 @@ fn in_rounds<T>(
         let mut solved = solve(&Limits { tolerance, relative: 0.0, ..*limits })?;
         let solution = of(&mut solved);
         let is_close = solution.converged;
-        solution.converged = limits.are_met(solution);
+        solution.converged = limits.are_met(&solution.lower, &solution.upper);
         if solution.converged || !is_close || (limits.stop)() {
             return Ok(solved);
         }
@@ -124,7 +124,7 @@ pub fn solve_at(
             }
         }
     }
-    let (part, states, choices) = mdp.restricted(&reached)?;
+    let (part, states, choices) = mdp.restricted(&reached, |_| true)?;
     let mut solution = solve(&part, question, method, limits)?;
     let mut whole = Solution {
         lower: vec![f64::NEG_INFINITY; n_states],
@@ -164,17 +164,22 @@ fn solve_absolutely(
     begin: &Begin,
     limits: &Limits,
 ) -> Result<(Solution, Option<Start>)> {
+    if mdp.n_states() == 0 && mdp.rewards.is_empty() {
+        return Err(Error::Empty);
+    }
     if let Objective::Discounted { reward, discount } = &question.objective {
         let how = match begin {
-            Begin::Method(None) => How::Choose(None),
+            Begin::Method(None) => How::Choose,
             Begin::Method(Some(name)) => How::Method(DiscountedMethod::named(name)?),
             Begin::Values(start) => How::From(&start.values),
         };
         let rewards = mdp.rewards(reward.as_deref())?;
         let expected = mdp.expected_rewards(reward.as_deref())?;
-        let (mut solution, start) =
+        let (mut solution, start, _) =
             discounted::solve(mdp, &expected, *discount, question.direction, how, limits)?;
-        widen(mdp, rewards, *discount, limits, &mut solution);
+        let chooses = |state: usize| !mdp.choices_of(state).is_empty();
+        let off = reward_rounding(mdp, rewards, *discount);
+        solution.widen(off, limits, chooses, "rewards of arcs");
         return Ok((solution, Some(start)));
     }
     let method = match begin {
@@ -212,28 +217,14 @@ pub fn caution(mdp: &Mdp, question: &Question, lower: &[f64]) -> Option<String> 
     })
 }
 
-/// The discounted solver takes one reward per choice as exact; where that is itself a rounded sum, intervals are widened by
-/// the largest effect of the rounding over a whole run.
-fn widen(mdp: &Mdp, rewards: &Rewards, discount: f64, limits: &Limits, solution: &mut Solution) {
-    let rounding = reward_rounding(mdp, rewards, discount);
-    if rounding <= 0.0 {
-        return;
-    }
-    for state in (0..mdp.n_states()).filter(|&state| !mdp.choices_of(state).is_empty()) {
-        solution.lower[state] = (solution.lower[state] - rounding).next_down();
-        solution.upper[state] = (solution.upper[state] + rounding).next_up();
-    }
-    let narrow = |(l, u): (&f64, &f64)| u - l <= 2.0 * limits.tolerance;
-    let converged = solution.lower.iter().zip(&solution.upper).all(narrow);
-    if solution.converged && !converged {
-        solution.explanation.push("rewards of arcs are rounded by more than the tolerance allows".to_owned());
-    }
-    solution.converged &= converged;
-}
-
 /// The largest effect of rounded sums in [`Mdp::expected_rewards`] on a discounted value; 0 if no sum was rounded.
 pub(crate) fn reward_rounding(mdp: &Mdp, rewards: &Rewards, discount: f64) -> f64 {
-    reward_error(mdp, rewards) / (1.0 - discount).next_down() * (1.0 + 4.0 * f64::EPSILON)
+    discounted_error(reward_error(mdp, rewards), discount)
+}
+
+/// The largest effect on a discounted value of rewards that are each off by at most this.
+pub(crate) fn discounted_error(error: f64, discount: f64) -> f64 {
+    error / (1.0 - discount).next_down() * (1.0 + 4.0 * f64::EPSILON)
 }
 
 /// The largest distance of an expected reward from the exact sum; 0 if no sum was rounded.

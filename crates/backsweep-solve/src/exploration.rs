@@ -5,7 +5,7 @@
 //! widest intervals (as bounded real-time dynamic programming does; McMahan, Likhachev and Gordon 2005); the known part grows
 //! by half before it is solved again, so that all solves together cost a few times the last one.
 
-use crate::{Error, Limits, Result, Solution, solve};
+use crate::{Error, Limits, Result, Solution, discounted_error, solve};
 use backsweep_core::Random;
 use backsweep_mdp::{Direction, KnownPart, ModelSource, NO_CHOICE, Objective, Question, SourceError};
 
@@ -24,39 +24,15 @@ pub struct ExplorationGoal {
     pub max_states: usize,
 }
 
-/// The knowledge about the start.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StartAnswer {
-    /// The value of each state that was met is at least this.
-    pub lower: Vec<f64>,
-    /// The value of each state that was met is at most this.
-    pub upper: Vec<f64>,
-    /// An action for each expanded state, by its number within the state; [`NO_CHOICE`] elsewhere. In the start, its value is
-    /// at least `lower` (for a minimum, at most `upper`), if the frontier keeps the promise of its range.
-    pub policy: Vec<u32>,
-    /// True if the start is within the tolerance.
-    pub converged: bool,
-}
-
 /// Why exploring failed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ExplorationError<E> {
     /// The source failed, or gave a malformed row. What is known stays.
-    Source(SourceError<E>),
+    #[error("{0}")]
+    Source(#[from] SourceError<E>),
     /// The known part could not be solved.
-    Solve(Error),
-}
-
-impl<E> From<SourceError<E>> for ExplorationError<E> {
-    fn from(error: SourceError<E>) -> Self {
-        Self::Source(error)
-    }
-}
-
-impl<E> From<Error> for ExplorationError<E> {
-    fn from(error: Error) -> Self {
-        Self::Solve(error)
-    }
+    #[error(transparent)]
+    Solve(#[from] Error),
 }
 
 /// The known part grows by this factor before it is solved again.
@@ -68,6 +44,10 @@ const FIRST_PART: usize = 64;
 /// Expands states until the value of the start is known well enough, everything was expanded, `goal.max_states` were, or
 /// `limits.stop` says so. `seen` is called after each expansion.
 ///
+/// The answer has an interval for each state that was met, and `converged` is about the start. Its policy has the number of an action
+/// within its state, or [`NO_CHOICE`] where nothing was expanded. In the start, its value is at least `lower` (for a minimum, at
+/// most `upper`), if the frontier keeps the promise of its range.
+///
 /// # Errors
 /// If the source fails, or the known part cannot be solved. What was expanded stays in `part`.
 pub fn explore_from_start<M: ModelSource>(
@@ -76,12 +56,11 @@ pub fn explore_from_start<M: ModelSource>(
     goal: &ExplorationGoal,
     limits: &Limits,
     mut seen: impl FnMut(&KnownPart),
-) -> std::result::Result<StartAnswer, ExplorationError<M::Error>> {
+) -> std::result::Result<Solution, ExplorationError<M::Error>> {
     check(goal)?;
     let mut random = Random::from_seed(0);
     let (least, most) = goal.value_range;
-    let mut answer =
-        StartAnswer { lower: Vec::new(), upper: Vec::new(), policy: Vec::new(), converged: false };
+    let mut answer = Solution::default();
     loop {
         let n = part.n_states();
         answer.lower.resize(n, least);
@@ -137,11 +116,10 @@ fn walk<M: ModelSource>(
     source: &mut M,
     part: &mut KnownPart,
     goal: &ExplorationGoal,
-    answer: &mut StartAnswer,
+    answer: &mut Solution,
     random: &mut Random,
 ) -> std::result::Result<(), SourceError<M::Error>> {
-    let width =
-        |answer: &StartAnswer, state: u32| answer.upper[state as usize] - answer.lower[state as usize];
+    let width = |answer: &Solution, state: u32| answer.upper[state as usize] - answer.lower[state as usize];
     let Some(&widest) = part.start().iter().max_by(|a, b| width(answer, **a).total_cmp(&width(answer, **b)))
     else {
         return Ok(());
@@ -178,7 +156,7 @@ fn walk<M: ModelSource>(
 }
 
 /// Narrows the guiding bounds of an expanded state; returns its optimistic action.
-fn back_up(part: &KnownPart, goal: &ExplorationGoal, answer: &mut StartAnswer, state: u32) -> Option<usize> {
+fn back_up(part: &KnownPart, goal: &ExplorationGoal, answer: &mut Solution, state: u32) -> Option<usize> {
     let sign = goal.direction.sign();
     let mean = |targets: &[u32], probabilities: &[f64], values: &[f64]| -> f64 {
         targets.iter().zip(probabilities).map(|(&target, p)| p * values[target as usize]).sum()
@@ -207,7 +185,7 @@ fn solve_both_ends(
     part: &KnownPart,
     goal: &ExplorationGoal,
     limits: &Limits,
-    answer: &mut StartAnswer,
+    answer: &mut Solution,
 ) -> Result<()> {
     let objective = match goal.discount {
         1.0 => Objective::Total { reward: None, until: None },
@@ -226,15 +204,21 @@ fn solve_both_ends(
     let error = match goal.discount {
         1.0 if part.reward_error() > 0.0 => f64::INFINITY,
         1.0 => 0.0,
-        discount => part.reward_error() / (1.0 - discount).next_down() * (1.0 + 4.0 * f64::EPSILON),
+        discount => discounted_error(part.reward_error(), discount),
     };
     // Rounded means of rewards add up without bound where nothing is discounted; then the range is all that is known.
     let rounded = |x: f64, end: f64| if error.is_infinite() { end } else { x };
+    let down = |x: f64| if error > 0.0 { (x - error).next_down() } else { x };
+    let up = |x: f64| if error > 0.0 { (x + error).next_up() } else { x };
     answer.lower.resize(part.n_states(), least);
     answer.upper.resize(part.n_states(), most);
     for state in 0..part.n_states() {
-        answer.lower[state] = rounded(low.lower[state] - error, least).max(least).min(most);
-        answer.upper[state] = rounded(high.upper[state] + error, most).min(most).max(least);
+        let (lower, upper) = (down(low.lower[state]), up(high.upper[state]));
+        if lower > most || upper < least {
+            return Err(Error::BeyondRange { state: state as u32, lower, upper });
+        }
+        answer.lower[state] = rounded(lower, least).max(least).min(most);
+        answer.upper[state] = rounded(upper, most).min(most).max(least);
     }
     let cautious = if goal.direction == Direction::Maximize { &low } else { &high };
     let within_state = |state: usize| match cautious.policy[state] {

@@ -1,7 +1,7 @@
 //! Solves the model that an agent has learned, by the portfolio.
 
 use crate::{Limits, Result, Solution, solve};
-use backsweep_core::{Action, Model, State};
+use backsweep_core::{Action, Model, Pair, State};
 use backsweep_mdp::{Mdp, MdpBuilder, NO_CHOICE, Question, Rewards};
 
 /// The answer to a question about a learned model.
@@ -54,20 +54,29 @@ pub fn solve_learned(model: &Model, question: &Question, limits: &Limits) -> Res
 /// # Errors
 /// If there are too many arcs, or a number of the model is outside the limits of [`Mdp::check`].
 pub fn learned_mdp(model: &Model) -> backsweep_mdp::Result<Mdp> {
+    learned_mdp_with(model, |pair| (model.weight(pair) > 0.0).then(|| model.mean_reward(pair)))
+}
+
+/// As [`learned_mdp`], with other rewards: pairs without one are left out, and one that was never tried ends the episode.
+///
+/// # Errors
+/// As [`learned_mdp`].
+pub fn learned_mdp_with(
+    model: &Model,
+    mut reward: impl FnMut(Pair) -> Option<f64>,
+) -> backsweep_mdp::Result<Mdp> {
     let mut builder = MdpBuilder::default();
     let mut rewards = Rewards::default();
     for state in model.states() {
         for pair in model.pairs(state) {
+            let Some(reward) = reward(pair) else { continue };
             let weight = model.weight(pair);
-            if weight <= 0.0 {
-                continue;
-            }
             for successor in model.successors(pair).filter(|successor| successor.weight > 0.0) {
                 // After weights were taken back, rounding may leave a sum slightly above the whole.
                 builder.add_arc(successor.state.0, (successor.weight / weight).min(1.0));
             }
             builder.end_choice();
-            rewards.choices.push(model.mean_reward(pair));
+            rewards.choices.push(reward);
         }
         builder.end_state();
     }

@@ -29,12 +29,12 @@ mod undiscounted;
 
 pub use discounted::{DISCOUNTED_METHODS, DiscountedMethod};
 pub use entry::{caution, solve, solve_at, solve_for_repair, solve_from};
-pub(crate) use entry::{reward_error, reward_rounding};
+pub(crate) use entry::{discounted_error, reward_error, reward_rounding};
 pub use error::{ChangeProblem, Error, Result};
-pub use exploration::{ExplorationError, ExplorationGoal, StartAnswer, explore_from_start};
-pub use learned::{LearnedSolution, action_names, learned_mdp, solve_learned};
+pub use exploration::{ExplorationError, ExplorationGoal, explore_from_start};
+pub use learned::{LearnedSolution, action_names, learned_mdp, learned_mdp_with, solve_learned};
 pub use policy::{MixedPolicy, PolicyValue, SimulatedStep, StateLoss, evaluate, simulate};
 pub use repair::{Repair, Repaired, Start, WhatIf};
-pub use session::{Answer, ChoiceRow, Edit, EditComparison, EditableMdp, Session};
+pub use session::{Answer, Edit, EditComparison, EditableMdp, Session};
 pub use solution::{Limits, Solution};
 pub use streamed::{StreamProgress, StreamedSolution, solve_streamed};

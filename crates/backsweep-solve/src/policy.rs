@@ -2,10 +2,11 @@
 
 use crate::discounted::How;
 use crate::discounted::model::UNIT;
+use crate::entry::in_rounds;
 use crate::undiscounted::{ComponentMethod, Resolved, SolveTask, View};
-use crate::{Error, Limits, Result, Solution, discounted, solve};
+use crate::{Error, Limits, Result, Solution, discounted, discounted_error, solve};
 use backsweep_core::Random;
-use backsweep_mdp::{Direction, Mdp, MdpBuilder, Objective, Question, Rewards, SUM_SLACK};
+use backsweep_mdp::{Direction, Mdp, MdpBuilder, Objective, Question, Rewards, STEPS, SUM_SLACK};
 
 /// A policy to judge: for each state, choices with the probabilities of taking them. A state without any stops there.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,7 +127,16 @@ pub fn evaluate(
     limits: &Limits,
 ) -> Result<PolicyValue> {
     policy.check(mdp)?;
-    let mut own = own_values(mdp, question, policy, limits)?;
+    let mut with_steps;
+    let mdp = match question.objective.reward() {
+        Some(STEPS) if mdp.rewards.iter().all(|rewards| rewards.name != STEPS) => {
+            with_steps = mdp.clone();
+            with_steps.add_steps(Some(STEPS));
+            &with_steps
+        }
+        _ => mdp,
+    };
+    let mut own = in_rounds(limits, |limits| own_values(mdp, question, policy, limits), |solution| solution)?;
     own.policy.clear();
     let best = solve(mdp, question, None, limits)?;
     let losses = losses(mdp, question, policy, &best, limits)?;
@@ -142,20 +152,14 @@ fn own_values(mdp: &Mdp, question: &Question, policy: &MixedPolicy, limits: &Lim
     if let Objective::Discounted { reward, discount } = &question.objective {
         let expected = mdp.expected_rewards(reward.as_deref())?;
         let mixed = policy.mix(|choice| expected[choice]);
-        let (mut own, _) =
-            discounted::solve(&chain, &mixed, *discount, question.direction, How::Choose(None), limits)?;
+        let (mut own, ..) =
+            discounted::solve(&chain, &mixed, *discount, question.direction, How::Choose, limits)?;
         let largest = expected.iter().fold(0.0, |most: f64, r| most.max(r.abs()));
         let error = crate::reward_error(mdp, mdp.rewards(reward.as_deref())?)
             + if blur > 0.0 { (most_terms + 2.0) * f64::EPSILON * largest } else { 0.0 };
-        let left = (1.0 - discount).next_down();
-        let off = (error + blur * largest / left) / left * (1.0 + 4.0 * f64::EPSILON);
-        if off > 0.0 {
-            for state in (0..chain.n_states()).filter(|&state| !chain.choices_of(state).is_empty()) {
-                own.lower[state] = (own.lower[state] - off).next_down();
-                own.upper[state] = (own.upper[state] + off).next_up();
-            }
-            own.converged &= own.lower.iter().zip(&own.upper).all(|(l, u)| u - l <= 2.0 * limits.tolerance);
-        }
+        let off = discounted_error(error + blur * largest / (1.0 - discount).next_down(), *discount);
+        let chooses = |state: usize| !chain.choices_of(state).is_empty();
+        own.widen(off, limits, chooses, "rewards of the policy");
         return Ok(own);
     }
     let whole = Resolved::new(&View::new(mdp)?, &question.objective)?;

@@ -20,7 +20,7 @@ mod what_if;
 mod work;
 
 use crate::discounted::model::{Facts, FlatModel, in_range};
-use crate::discounted::{self, How};
+use crate::discounted::{self, Effort, How};
 use crate::undiscounted::{KeptSolver, Resolved, View, WarmStart};
 use crate::{Error, Limits, Result, Solution, reward_error};
 use backsweep_mdp::{Change, Direction, Mdp, NO_CHOICE, Objective, Question};
@@ -116,9 +116,12 @@ pub struct Repair {
     promise: f64,
     /// No finite value exceeds this in absolute terms.
     largest_value: f64,
-    /// Arcs that small backups may touch in a repair before solving from scratch is cheaper: an arc costs them several times
-    /// what it costs a sweep, and a fifth of a fresh solve is all that may be lost on them.
+    /// Arcs that small backups may pass on in a repair before the model is solved again.
     budget: u64,
+    /// The effort of the dearest discounted solve so far.
+    dearest: Effort,
+    /// The work of the latest repair, in arcs that sweeps read.
+    work: u64,
     /// The origin of the values: iterations and decisions of the latest solve, or that they were repaired.
     effort: (u64, Vec<String>),
     /// The number of fresh solutions so far.
@@ -139,11 +142,11 @@ impl Repair {
             let rewards = mdp.expected_rewards(reward.as_deref())?;
             let error = reward_error(mdp, mdp.rewards(reward.as_deref())?);
             let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-            let (solved, start) =
-                discounted::solve(mdp, &rewards, *discount, direction, How::Choose(None), &half)?;
+            let (solved, start, effort) =
+                discounted::solve(mdp, &rewards, *discount, direction, How::Choose, &half)?;
             let upkeep = Upkeep::Discounted(*discount);
             let mut repair = Self::start(mdp, &rewards, error, upkeep, direction, limits);
-            repair.take_over(solved, start, limits);
+            repair.take_over(solved, start, effort, limits);
             return Ok(repair);
         }
         limits.check()?;
@@ -216,6 +219,8 @@ impl Repair {
             largest_value: 0.0,
             budget: mdp.n_arcs() as u64 + work::FREE_ARCS,
             effort: (0, Vec::new()),
+            dearest: Effort::default(),
+            work: 0,
             n_solved: 0,
         };
         for choice in 0..repair.rows.n_choices() {

@@ -8,6 +8,11 @@ use std::ops::Range;
 /// Stands for "no state": an arc that the caller wants ignored.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// Returns whether a pass that has come this far asks whether to stop: once per some ten thousand items.
+pub(crate) fn is_time(item: usize) -> bool {
+    item.is_multiple_of(1 << 14)
+}
+
 /// The components of a graph, successors first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Components {
@@ -28,6 +33,17 @@ impl Components {
         arcs: impl Fn(usize) -> Range<usize>,
         target: impl Fn(usize) -> u32,
     ) -> Self {
+        Self::find_unless(n, included, arcs, target, &|| false).unwrap_or_default()
+    }
+
+    /// As [`find`](Self::find); `None` if `stop` says so on the way.
+    pub fn find_unless(
+        n: usize,
+        included: impl Fn(usize) -> bool,
+        arcs: impl Fn(usize) -> Range<usize>,
+        target: impl Fn(usize) -> u32,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         // `low[s]` is 0 before the visit, then Tarjan's low link (visits count from 1), and `DONE` once s has a component.
         const DONE: u32 = u32::MAX;
         let mut low = vec![0_u32; n];
@@ -44,6 +60,9 @@ impl Components {
             low[root] = visits;
             open.push(root as u32);
             path.push((root as u32, visits, arcs(root).start));
+            if is_time(root) && stop() {
+                return None;
+            }
             while let Some(&mut (state, visit, ref mut next)) = path.last_mut() {
                 let s = state as usize;
                 let end = arcs(s).end;
@@ -67,6 +86,9 @@ impl Components {
                 }
                 low[s] = lowest;
                 if deeper != NONE {
+                    if is_time(visits as usize) && stop() {
+                        return None;
+                    }
                     visits += 1;
                     low[deeper as usize] = visits;
                     open.push(deeper);
@@ -91,7 +113,7 @@ impl Components {
                 }
             }
         }
-        Self::gather(of, n_components as usize)
+        Some(Self::gather(of, n_components as usize))
     }
 
     /// Sorts the states by component, ascending within each, by counting.

@@ -9,9 +9,9 @@ mod model;
 
 pub use answer::Answer;
 pub use comparison::EditComparison;
-pub use model::{ChoiceRow, Edit, EditableMdp};
+pub use model::{Edit, EditableMdp};
 
-use crate::{Error, Limits, Repair, Repaired, Result, Solution, Start, solve_for_repair};
+use crate::{Error, Limits, Repair, Repaired, Result, Solution, Start, discounted_error, solve_for_repair};
 use backsweep_mdp::{Change, Label, Mdp, NO_CHOICE, Objective, Question};
 
 /// A model that repairs are made on, and what has changed since the last one.
@@ -165,8 +165,9 @@ impl Session {
             // States that were added need values, if only 0.
             answer.current &= answer.values.len() == n_states;
             let same = answer.current && answer.question == *question && method.is_none();
-            if same && answer.converged && answer.tolerance <= limits.tolerance {
-                (answer.iterations, answer.repaired) = (0, false);
+            let enough = answer.tolerance <= limits.tolerance && answer.relative <= limits.relative;
+            if same && answer.solution.converged && enough {
+                (answer.solution.iterations, answer.repaired) = (0, false);
                 return self.answered();
             }
         }
@@ -194,7 +195,19 @@ impl Session {
             self.model.mdp.rewards.pop();
         }
         let (solution, start) = solved?;
-        Ok(self.accept(question, limits.tolerance, solution, start, false)?)
+        Ok(self.accept(question, limits, solution, start, false)?)
+    }
+
+    /// Limits for a repair, which knows no relative tolerance: those of the most demanding state by the values before the
+    /// change.
+    fn for_repair<'a>(&self, limits: &Limits<'a>) -> Limits<'a> {
+        let Some(answer) = self.answer.as_ref().filter(|_| limits.relative > 0.0) else { return *limits };
+        let bounds =
+            answer.solution.lower.iter().zip(&answer.solution.upper).filter(|(lower, upper)| lower != upper);
+        let needed =
+            bounds.map(|(&lower, &upper)| limits.allowed(lower, upper)).fold(f64::INFINITY, f64::min);
+        let tolerance = if needed.is_finite() { needed } else { limits.tolerance };
+        Limits { tolerance, ..*limits }
     }
 
     /// As [`solve`](Self::solve), and prepares for edits, so that the first one is as cheap as later ones.
@@ -210,7 +223,7 @@ impl Session {
         }
         self.track(question, limits)?;
         match &self.tracked {
-            Some(tracked) => self.accept(question, limits.tolerance, tracked.repair.solution(), None, false),
+            Some(tracked) => self.accept(question, limits, tracked.repair.solution(), None, false),
             None => self.solve(question, None, limits),
         }
     }
@@ -234,6 +247,7 @@ impl Session {
             self.untrack();
         }
         let error = self.model.reward_error;
+        let within = self.for_repair(limits);
         let repaired = match self.tracked.as_mut() {
             Some(tracked) => {
                 let changes = std::mem::take(&mut tracked.pending);
@@ -241,7 +255,7 @@ impl Session {
                     tracked.repair.count_reward_error(error);
                 }
                 let repair = &mut tracked.repair;
-                match repair.apply(&changes, limits) {
+                match repair.apply(&changes, &within) {
                     Ok(repaired) => repaired,
                     Err(_) => {
                         // The solver says what is wrong with the model, in its own words.
@@ -250,13 +264,14 @@ impl Session {
                     }
                 }
             }
-            None => match self.track(question, limits)? {
+            None => match self.track(question, &within)? {
                 Some(repaired) => repaired,
                 None => return Ok(false),
             },
         };
         let Some(tracked) = &self.tracked else { return Ok(false) };
         let mut solution = tracked.repair.solution();
+        solution.converged &= limits.relative == 0.0 || limits.are_met(&solution.lower, &solution.upper);
         // A solve from scratch reports everything that a fresh solve would.
         let final_word = repaired.solved_afresh && !tracked.is_discounted() && error == 0.0;
         if !solution.converged && !(limits.stop)() && !final_word {
@@ -267,7 +282,7 @@ impl Session {
         if !repaired.solved_afresh {
             solution.iterations = repaired.backups;
         }
-        self.accept(question, limits.tolerance, solution, None, !repaired.solved_afresh)?;
+        self.accept(question, limits, solution, None, !repaired.solved_afresh)?;
         Ok(true)
     }
 
@@ -296,30 +311,20 @@ impl Session {
     fn accept(
         &mut self,
         question: &Question,
-        tolerance: f64,
-        solution: Solution,
+        limits: &Limits,
+        mut solution: Solution,
         start: Option<Start>,
         repaired: bool,
     ) -> Result<&Answer> {
-        let Solution { mut lower, mut upper, policy, mut converged, iterations, mut explanation } = solution;
-        if let Some(discount) = question.objective.discount()
-            && self.model.reward_error > 0.0
-        {
-            let off = self.model.reward_error / (1.0 - discount) * (1.0 + 4.0 * f64::EPSILON);
-            let choosing = |state: &usize| policy[*state] != NO_CHOICE;
-            for state in (0..lower.len()).filter(choosing) {
-                lower[state] = (lower[state] - off).next_down();
-                upper[state] = (upper[state] + off).next_up();
-            }
-            let narrow = lower.iter().zip(&upper).all(|(l, u)| u - l <= 2.0 * tolerance);
-            if converged && !narrow {
-                explanation.push("means of rewards are rounded by more than the tolerance allows".to_owned());
-            }
-            converged &= narrow;
+        let policy = std::mem::take(&mut solution.policy);
+        if let Some(discount) = question.objective.discount() {
+            let chooses = |state: usize| policy[state] != NO_CHOICE;
+            let off = discounted_error(self.model.reward_error, discount);
+            solution.widen(off, limits, chooses, "means of rewards");
         }
-        self.iterations += iterations;
-        let mut answer = Answer::new(question.clone(), tolerance, lower, upper, Vec::new(), Vec::new());
-        answer = Answer { converged, iterations, explanation, repaired, current: true, start, ..answer };
+        self.iterations += solution.iterations;
+        let mut answer = Answer::new(question.clone(), limits.tolerance, solution, Vec::new(), Vec::new());
+        answer = Answer { relative: limits.relative, repaired, current: true, start, ..answer };
         answer.policy =
             (0..).zip(&policy).map(|(state, &choice)| self.action(&answer, state, choice)).collect();
         self.answer = Some(answer);

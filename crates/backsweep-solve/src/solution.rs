@@ -6,7 +6,7 @@ use crate::{Error, Result};
 ///
 /// For every state, `lower <= true value <= upper`, however the solver was stopped. Infinite values are reported as infinite in
 /// both.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solution {
     /// The value of each state is at least this.
     pub lower: Vec<f64>,
@@ -29,6 +29,22 @@ impl Solution {
     pub fn value(&self, state: usize) -> f64 {
         let (lower, upper) = (self.lower[state], self.upper[state]);
         if lower == upper { lower } else { lower + (upper - lower) / 2.0 }
+    }
+
+    /// Widens the intervals of states that choose by the largest effect of `rounded` numbers, which were taken as exact.
+    pub(crate) fn widen(&mut self, by: f64, limits: &Limits, chooses: impl Fn(usize) -> bool, rounded: &str) {
+        if by <= 0.0 {
+            return;
+        }
+        for state in (0..self.lower.len()).filter(|&state| chooses(state)) {
+            self.lower[state] = (self.lower[state] - by).next_down();
+            self.upper[state] = (self.upper[state] + by).next_up();
+        }
+        let is_narrow = limits.are_met(&self.lower, &self.upper);
+        if self.converged && !is_narrow {
+            self.explanation.push(format!("{rounded} are rounded by more than the tolerance allows"));
+        }
+        self.converged &= is_narrow;
     }
 }
 
@@ -75,9 +91,9 @@ impl Limits<'_> {
         lower == upper || upper - lower <= 2.0 * self.allowed(lower, upper)
     }
 
-    /// Returns whether all intervals of a solution are narrow enough.
-    pub(crate) fn are_met(&self, solution: &Solution) -> bool {
-        solution.lower.iter().zip(&solution.upper).all(|(&lower, &upper)| self.is_met(lower, upper))
+    /// Returns whether all of these intervals are narrow enough.
+    pub(crate) fn are_met(&self, lower: &[f64], upper: &[f64]) -> bool {
+        lower.iter().zip(upper).all(|(&lower, &upper)| self.is_met(lower, upper))
     }
 
     /// The absolute tolerance to try next, after a solution that is not good enough yet: what the most demanding state needs.

@@ -7,7 +7,7 @@ use crate::result::ResultFile;
 use crate::rows::{Interval, RowSum, scale_and_missing};
 use crate::steps::Steps;
 use crate::{fingerprint, longrun, undiscounted};
-use backsweep_mdp::{Direction, Mdp, MdpBuilder, Objective, Rewards};
+use backsweep_mdp::{Direction, Mdp, Objective};
 
 /// The verdict of the check.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,7 +173,13 @@ fn own_value(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure,
         Objective::Reach { steps: Some(_), .. } | Objective::Horizon { .. } => {
             Ok(steps(mdp, result)?.enclose(guess.budget, Some(&result.policy)))
         }
-        _ => enclose(&chain(mdp, &result.policy).map_err(text)?, result, guess),
+        _ => {
+            let mut is_taken = vec![false; mdp.n_choices()];
+            result.policy.iter().flatten().for_each(|&choice| is_taken[choice as usize] = true);
+            let all = vec![true; mdp.n_states()];
+            let (chain, _, _) = mdp.restricted(&all, |choice| is_taken[choice]).map_err(text)?;
+            enclose(&chain, result, guess)
+        }
     }
 }
 
@@ -202,7 +208,7 @@ fn steps<'a>(mdp: &'a Mdp, result: &ResultFile) -> Result<Steps<'a>, String> {
 
 /// The expected reward of every choice, rounding accounted for.
 fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
-    let rewards = mdp.rewards(name).map_err(|error| error.to_string())?;
+    let rewards = mdp.rewards(name).map_err(text)?;
     let mut expected = Vec::with_capacity(mdp.n_choices());
     for state in 0..mdp.n_states() {
         let of_state = rewards.states.get(state).copied().unwrap_or(0.0);
@@ -226,31 +232,6 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
         }
     }
     Ok(expected)
-}
-
-/// The model in which the policy's choices are the only ones.
-fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> backsweep_mdp::Result<Mdp> {
-    let mut builder = MdpBuilder::default();
-    let mut all: Vec<Rewards> =
-        mdp.rewards.iter().map(|old| Rewards { name: old.name.clone(), ..Rewards::default() }).collect();
-    for (state, choice) in policy.iter().enumerate() {
-        if let Some(choice) = choice.map(|choice| choice as usize) {
-            let (targets, probabilities) = mdp.row(choice);
-            builder.add_choice(targets.iter().copied().zip(probabilities.iter().copied()));
-            for (new, old) in all.iter_mut().zip(&mdp.rewards) {
-                new.choices.extend(old.choices.get(choice));
-                new.arcs.extend(old.arcs.get(mdp.arcs_of(choice)).into_iter().flatten());
-            }
-        }
-        builder.end_state();
-        for (new, old) in all.iter_mut().zip(&mdp.rewards) {
-            new.states.extend(old.states.get(state));
-        }
-    }
-    let mut chain = builder.finish()?;
-    (chain.rewards, chain.labels, chain.initial) = (all, mdp.labels.clone(), mdp.initial.clone());
-    chain.state_names.clone_from(&mdp.state_names);
-    Ok(chain)
 }
 
 /// Compares the claimed bounds with the check's own.

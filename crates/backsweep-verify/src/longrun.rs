@@ -14,7 +14,7 @@
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::problem::{Remainder, RemainderParts, SplitValues};
-use crate::rows::Interval;
+use crate::rows::{Interval, Wide};
 use crate::undiscounted::solve;
 use backsweep_mdp::Direction;
 
@@ -148,7 +148,7 @@ fn gains(
         }
     }
     let mut x = SplitValues { large: vec![0.0; n + 2], small: vec![0.0; n + 2] };
-    let (mut best, mut first) = (vec![0.0; n], vec![f64::NAN; n_components]);
+    let (mut best, mut first) = (vec![0.0; n], vec![None; n_components]);
     let mut n_idle = 0;
     let cost = (problem.targets.len() + problem.original.len()) as u64 + 1;
     loop {
@@ -174,15 +174,13 @@ fn gains(
             return found;
         }
         budget = left;
-        first.fill(f64::NAN);
+        first.fill(None);
         for group in 0..n {
-            x.large[group] += 0.5 * best[group];
+            // In twice the digits: rewards that cancel out may be far larger than the gain.
+            let moved = x.of(group).plus(Wide::from(0.5 * best[group]));
             // Only differences count; without this values would grow forever.
-            let first = &mut first[home[group]];
-            if first.is_nan() {
-                *first = x.large[group];
-            }
-            x.large[group] -= *first;
+            let moved = moved.minus(*first[home[group]].get_or_insert(moved));
+            (x.large[group], x.small[group]) = (moved.hi, moved.lo);
         }
     }
 }

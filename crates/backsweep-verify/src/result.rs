@@ -2,7 +2,6 @@
 
 use backsweep_mdp::{Direction, Objective};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// A result as stored in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,7 +52,8 @@ fn is_zero(number: &f64) -> bool {
 }
 
 /// A text is not that of a result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{line}:{column}: {problem}; expected a result of 'backsweep solve --json'")]
 pub struct ParseError {
     /// The line, from 1 on.
     pub line: usize,
@@ -62,15 +62,6 @@ pub struct ParseError {
     /// The value found.
     pub problem: String,
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, problem } = self;
-        write!(f, "{line}:{column}: {problem}; expected a result of 'backsweep solve --json'")
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 impl ResultFile {
     /// Reads a result.
@@ -153,55 +144,44 @@ enum StoredDirection {
 
 /// Numbers, of which infinite ones are text.
 mod infinite {
-    use serde::de::{Error, SeqAccess, Visitor};
-    use serde::ser::SerializeSeq;
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Deserialize)]
+    #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
-    enum Number {
+    enum Stored<'a> {
         Finite(f64),
-        Text(String),
+        Text(std::borrow::Cow<'a, str>),
+    }
+
+    /// A number by itself, so that an error has its place in the list.
+    #[derive(Deserialize)]
+    #[serde(try_from = "Stored")]
+    struct Number(f64);
+
+    impl TryFrom<Stored<'_>> for Number {
+        type Error = String;
+
+        fn try_from(stored: Stored) -> Result<Self, String> {
+            match stored {
+                Stored::Finite(value) => Ok(Self(value)),
+                Stored::Text(text) if text == "inf" => Ok(Self(f64::INFINITY)),
+                Stored::Text(text) if text == "-inf" => Ok(Self(f64::NEG_INFINITY)),
+                Stored::Text(text) => {
+                    Err(format!("found \"{text}\"; expected a number, \"inf\" or \"-inf\""))
+                }
+            }
+        }
     }
 
     pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(values.len()))?;
-        for value in values {
-            match *value {
-                f64::INFINITY => list.serialize_element("inf")?,
-                f64::NEG_INFINITY => list.serialize_element("-inf")?,
-                value => list.serialize_element(&value)?,
-            }
-        }
-        list.end()
+        serializer.collect_seq(values.iter().map(|&value| match value {
+            f64::INFINITY => Stored::Text("inf".into()),
+            f64::NEG_INFINITY => Stored::Text("-inf".into()),
+            value => Stored::Finite(value),
+        }))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-        struct NumberList;
-        impl<'de> Visitor<'de> for NumberList {
-            type Value = Vec<f64>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-                write!(f, "a list of numbers, \"inf\" and \"-inf\"")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<f64>, A::Error> {
-                let mut values = Vec::new();
-                while let Some(number) = list.next_element()? {
-                    values.push(match number {
-                        Number::Finite(value) => value,
-                        Number::Text(text) if text == "inf" => f64::INFINITY,
-                        Number::Text(text) if text == "-inf" => f64::NEG_INFINITY,
-                        Number::Text(text) => {
-                            return Err(A::Error::custom(format!(
-                                "found \"{text}\"; expected a number, \"inf\" or \"-inf\""
-                            )));
-                        }
-                    });
-                }
-                Ok(values)
-            }
-        }
-        deserializer.deserialize_seq(NumberList)
+        Ok(Vec::<Number>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
     }
 }

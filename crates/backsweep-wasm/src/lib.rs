@@ -27,6 +27,9 @@ fn clock() -> Duration {
     Duration::from_secs_f64(now() / 1000.0)
 }
 
+/// The time for judging policies between two slices of the engine's work, and as long.
+const JUDGING: Duration = Duration::from_millis(4);
+
 /// The running parts: the engine, whose commands have the numbers that the caller gave them, and the evaluator of its policies.
 struct Page {
     engine: EngineState<u32>,
@@ -53,15 +56,16 @@ impl Page {
         }
     }
 
-    /// A slice of work, and a policy judged. Returns the milliseconds until there is more to do.
+    /// A slice of work, and as much of judging policies. Returns the milliseconds until there is more to do.
     fn work(&mut self) -> f64 {
         self.engine.work();
         self.engine.to_judge().into_iter().for_each(|task| self.evaluator.add(task));
         if self.engine.is_answering() {
             return 0.0;
         }
-        if let Some(finding) = self.evaluator.work() {
-            self.engine.take_evaluation(finding);
+        let end = clock() + JUDGING;
+        while !self.evaluator.is_idle() && clock() < end {
+            self.evaluator.work().into_iter().for_each(|finding| self.engine.take_evaluation(finding));
         }
         if self.evaluator.is_idle() { self.engine.time_to_work().as_secs_f64() * 1000.0 } else { 0.0 }
     }

@@ -31,7 +31,7 @@ export class Chart {
     this.note = ""; // what is said instead of a curve
   }
 
-  /** Takes curves of {means, stride}, and lines across, of {at, label}. */
+  /** Takes curves of {means, stride}, and the heights of lines across: a dashed one, then a dotted one. */
   set(curves, lines) {
     this.curves = curves;
     this.lines = lines;
@@ -106,8 +106,8 @@ export class Chart {
       }
     });
     c.restore();
-    this.lines.forEach(({ at, label }, k) => {
-      c.strokeStyle = c.fillStyle = read(k ? "--dim" : "--text");
+    this.lines.forEach((at, k) => {
+      c.strokeStyle = read(k ? "--dim" : "--text");
       c.setLineDash(k ? [2, 4] : [5, 5]);
       c.lineWidth = 1.3;
       c.beginPath();
@@ -115,15 +115,6 @@ export class Chart {
       c.lineTo(width - MARGIN.right, y(at));
       c.stroke();
       c.setLineDash([]);
-      c.textAlign = "left";
-      // The optimum is above the other, and so is its label.
-      c.textBaseline = k ? "top" : "bottom";
-      const text = `${label} ${short(+at.toPrecision(3))}`;
-      c.strokeStyle = read("--card");
-      c.lineWidth = 4;
-      c.lineJoin = "round";
-      c.strokeText(text, MARGIN.left + 6, y(at) + (k ? 4 : -4));
-      c.fillText(text, MARGIN.left + 6, y(at) + (k ? 4 : -4));
     });
   }
 
@@ -132,7 +123,7 @@ export class Chart {
     const all = this.curves.flatMap((curve) => [...curve.means]).sort((a, b) => a - b);
     let low = all.length ? all[Math.floor(all.length * 0.01)] : this.fromZero ? 0 : -1;
     let high = all.length ? all[all.length - 1] : this.fromZero ? 1 : 0;
-    for (const { at } of this.lines) {
+    for (const at of this.lines) {
       const room = Math.min(2, 0.1 * Math.abs(at) + 0.02); // Some worlds pay 1 in total.
       low = Math.min(low, at - room);
       high = Math.max(high, at + room);

@@ -15,7 +15,7 @@ const CHOICES = {
   rival_forget: { list: "forget", first: [AS_FIRST, { value: "never", title: "Never" }] },
 };
 
-export const speedAt = (step) => (step >= SPEED_STEPS ? null : Math.round(10 ** (step / 10)));
+const speedAt = (step) => (step >= SPEED_STEPS ? null : Math.round(10 ** (step / 10)));
 const stepOf = (speed) => (speed === null ? SPEED_STEPS : Math.round(10 * Math.log10(Math.max(1, speed))));
 export const speedText = (speed) => (speed === null ? "as fast as possible" : `${speed.toLocaleString("en")} step${speed === 1 ? "" : "s"} per second`);
 

@@ -3,7 +3,7 @@
 import { $, element } from "./shown.js";
 
 /** The paper's terms, for the glossary. */
-export const GLOSSARY = {
+const GLOSSARY = {
   value: ["Value V", "The return that the agent expects from a cell: future rewards, each step of delay multiplying them by γ. Dark is low, bright is high."],
   q: ["Q", "The return expected from a cell if one particular action is taken first. V is the best Q of the cell."],
   model: ["Model: R̂, P̂", "What the agent has counted: the mean reward R̂ of each action in each cell, and how often it led where, P̂. Then Q = R̂ + γ Σ P̂ V."],
@@ -15,7 +15,7 @@ export const GLOSSARY = {
   queue: ["Queue", "The cells whose value has changed but whose predecessors have not been updated. The most urgent one comes first."],
   priority: ["Priority", "How far a cell's value is from the value that its predecessors rely on: how surprising the cell is."],
   cycle: ["Update cycle", "One cell is popped, that is, taken off the queue, and its predecessors get their small backups. Those that are surprised in turn are queued."],
-  enough: ["Why one cycle is enough", "It need not finish the job. One step changes one cell, so it causes one new surprise; a cycle passes on the largest one, and each surprise that it causes is at most γ · P̂ times as large. The rest stays queued for the next steps: values lag a little, but no change is forgotten, and little work is ever repeated."],
+  enough: ["Why one cycle is enough", "It need not finish the job. A step makes news in only one cell; a cycle passes on the biggest news, and what it makes new is at most γ · P̂ times as large. The rest waits for the cycles of the next steps: it is late, but not lost."],
   discount: ["Discount γ", "How much a reward counts when it comes one step later."],
   optimism: ["Optimism M", "An action is treated as worth 0, better than any real cost, until it has been tried M times. So the agent tries everything."],
   epsilon: ["Exploration ε", "The probability of a random action instead of the best one."],
@@ -121,7 +121,9 @@ export function explain() {
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch") return;
     const target = find(event);
-    if (target === shownFor) return;
+    // What the keyboard explains stays while the page scrolls below the pointer.
+    const isFocused = shownFor?.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
+    if (target === shownFor || (!target && isFocused)) return;
     clearTimeout(timer);
     hide();
     if (target) timer = setTimeout(() => show(target), 350);
@@ -140,7 +142,8 @@ export function explain() {
     else hide();
   });
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
-  window.addEventListener("scroll", hide, { passive: true });
+  // Focus may scroll to what it explains.
+  window.addEventListener("scroll", () => (shownFor?.contains(document.activeElement) ? show(shownFor) : hide()), { passive: true });
   glossary();
 }
 
@@ -157,7 +160,7 @@ function glossary() {
 }
 
 /** Opens the glossary at a term. */
-export function openGlossary(name) {
+function openGlossary(name) {
   $("glossary").showModal();
   const title = name && $(`term-${name}`);
   title?.scrollIntoView({ block: "center" });

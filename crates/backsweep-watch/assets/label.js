@@ -141,7 +141,7 @@ export class Label {
 }
 
 /** The change that the last cycle made to a cell, if it made one: the largest. */
-export function changeOf(report, cell) {
+function changeOf(report, cell) {
   const own = (report?.backups ?? []).filter(([changed]) => changed === cell);
   if (own.length === 0) return null;
   const [, action, delta] = own.reduce((a, b) => (Math.abs(b[2]) > Math.abs(a[2]) ? b : a));

@@ -45,11 +45,12 @@ export async function cell(index) {
   return answer.ok ? answer.json() : null;
 }
 
-/** How a cell of a frame is laid out: V in two bytes, flags, best directions as bits, priority, change. */
-export const CELL_BYTES = 6;
-export const [FLAGS, BEST, PRIORITY, CHANGE] = [2, 3, 4, 5];
+/** How a cell of a frame is laid out: V in two bytes, flags, best directions as bits, change. */
+export const CELL_BYTES = 5;
+export const [FLAGS, BEST, CHANGE] = [2, 3, 4];
 export const KNOWN = 1;
 export const VISITED = 2;
+export const QUEUED = 4;
 
 /** The bytes of a base64 text. A plain loop: a frame of 10,000 cells has 50,000 of them, sixty times per second. */
 export function bytes(text) {

@@ -138,7 +138,7 @@ const address = !canChange ? null : new Address(known, { now: () => ({ scene, la
 const caption = (frame) => frame.agents.map((agent, k) => `${capital(racerName(frame, k, titles))}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
 const stage = () => ({ scene, views: scene.rival ? views : views.slice(0, 1), caption: caption(frame), captions: caption });
 const share = new Share(known.colors, stage, { problem, say });
-const tour = !canChange ? null : new Tour(known.colors, { ask: source.tour, wait: hold, arrive });
+const tour = !canChange ? null : new Tour(known, { ask: source.tour, wait: hold, arrive });
 const lessons = !canChange ? null : new Lessons({ start: ({ query }) => start(fromQuery(query, known)), say });
 listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => frame.agents[0].position ?? 0, act });
 
@@ -205,7 +205,7 @@ function onScene(event) {
   if ($("figure-card").parentElement !== place) place.insertBefore($("figure-card"), before);
   controls.show(scene);
   breaking.showTrials(event.results.trials);
-  figure.set(event.results.runs, scene);
+  figure.set(event.results.runs, scene, layout);
   fit();
   address?.show();
 }
@@ -214,7 +214,7 @@ function onScene(event) {
 function lines({ optimum, exploring }) {
   if (optimum === null) return [];
   const isLess = exploring !== null && exploring < optimum - 1e-6 * Math.abs(optimum);
-  return [{ at: optimum, label: "optimum" }, ...(isLess ? [{ at: exploring, label: `with ε = ${scene.epsilon}` }] : [])];
+  return isLess ? [optimum, exploring] : [optimum];
 }
 
 function onFrame(next) {
@@ -249,7 +249,7 @@ function onFrame(next) {
 }
 
 /** What planners are made of: the paper's are not what the name of one says. */
-const KINDS = { reversed_full_backups: "made of small backups", small_backups: "made of small backups", moore_atkeson: "made of full backups", peng_williams: "made of full backups", wiering_schmidhuber: "made of full backups", value_iteration: "made of full backups" };
+const KINDS = { reversed_full_backups: "the paper’s, made of small backups", small_backups: "the paper’s, made of small backups", moore_atkeson: "made of full backups", peng_williams: "made of full backups", wiering_schmidhuber: "made of full backups", value_iteration: "made of full backups" };
 const hasQueue = (planner) => planner !== "value_iteration";
 
 function showReport(next) {
@@ -270,7 +270,7 @@ function showNumbers() {
   showNumbers.last = performance.now();
   if (!frame) return;
   frame.agents.forEach((agent, k) => {
-    put($(`name-${k}`), racerName(frame, k, titles));
+    put($(`name-${k}`), capital(racerName(frame, k, titles)));
     put($(`kind-${k}`), KINDS[agent.planner] ?? "");
     put($(`tags-${k}`), recorded ? "recorded" : known.read_only ? "your agent, read-only" : link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused");
     showTable($(`numbers-${k}`), known.read_only ? ownNumbers(agent) : numbersOf(agent));
@@ -283,15 +283,22 @@ function showNumbers() {
   const told = raceText(frame, titles, scene.race, figure.runs);
   if ($("race-line").textContent !== told.join("")) $("race-line").replaceChildren(...told.map((line) => element("span", line)));
   $("race-line").hidden = frame.agents.length < 2;
+  // The last line counts steps: a screen reader would never come to an end.
+  const verdict = told.slice(0, -1).join(" ");
+  if (verdict && verdict !== showNumbers.verdict) say(verdict);
+  showNumbers.verdict = verdict;
   const { low, high } = frame.agents[0];
   put($("low"), fixed(low, high - low < 10 ? 2 : 0));
   put($("high"), fixed(high, high - low < 10 ? 2 : 0));
   const last = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
-  $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}${lines(frame).length > 1 ? `, and ${fixed(frame.exploring, 1)} with the random actions of ε` : ""}.`);
+  const [best, exploring] = lines(frame).map((at) => fixed(at, digits()));
+  put($("returns-text"), `discounted${best ? `; dashed: optimum ${best}` : ""}${exploring ? `; dotted: ${exploring} with ε = ${scene.epsilon}` : ""}`);
+  $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${best ?? "not known yet"}${exploring ? `, and ${exploring} with the random actions of ε` : ""}.`);
   const load = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: ${(agent.additions / Math.max(1, agent.steps)).toFixed(1)}`);
   $("work").setAttribute("aria-label", `Additions per step. ${load.join("; ")}.`);
 }
 showNumbers.last = 0;
+showNumbers.verdict = "";
 
 // Some worlds pay 1 in total.
 const digits = () => (Math.abs(frame.optimum ?? 100) < 10 ? 3 : 1);

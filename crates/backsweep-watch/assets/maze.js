@@ -1,7 +1,7 @@
 // The picture of one agent's maze: values as colors, the greedy policy as arrows, the queue as a glow, backups as flashes.
 
 import { BEST, CELL_BYTES, CHANGE, FLAGS, KNOWN, VISITED } from "./link.js";
-import { drawAgent, drawCursor, drawHighlight, drawMarks, drawNotes, drawQueue, mostUrgent } from "./overlay.js";
+import { drawAgent, drawCursor, drawHighlight, drawMarks, drawNotes, drawQueue } from "./overlay.js";
 import { grid, rewardsOf } from "./scene.js";
 import { brief, calm } from "./shown.js";
 import { drawSweep } from "./sweep.js";
@@ -10,8 +10,11 @@ const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
 const SETTLE_TIME = 90; // milliseconds until a color has mostly reached its target
 const TURNS = Array.from({ length: 8 }, (_, k) => ((k - 2) * Math.PI) / 4); // the compass, clockwise from north
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
+const ARROW_PAUSES = 5; // or this many times as long as the last one took
 const WHITE = [255, 255, 255];
+const ARROW_SIZE = 10; // pixels of the canvas of a cell from which its arrows are drawn
 const VALUE_SIZE = 34; // pixels of a cell from which its V is written in it
+const UNLIKE = 0xffffffff; // no cell looks like this
 const CALM_TIME = 300; // milliseconds between two pictures with reduced motion
 
 /** The colors of a table of "#rrggbb", spread over 256 steps. */
@@ -58,11 +61,10 @@ export class MazeView {
     if (resized) {
       this.place = new Float32Array(this.cells.length); // the shown place of V on the color scale
       this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
-      this.arrows = new Uint32Array(this.cells.length); // what the arrows were drawn from
+      this.looks = new Uint32Array(this.cells.length); // what the cover was drawn from
       this.small = canvasOf(this.width, rows.length); // one pixel per cell
       this.pixels = this.small.getContext("2d").createImageData(this.width, rows.length);
       this.cursor = null;
-      this.glowing = [];
       this.size = 0;
     }
     this.layers = null;
@@ -89,30 +91,37 @@ export class MazeView {
       }
     }
     if (agent.position !== null && (first || !this.spot)) this.spot = this.center(agent.position);
-    this.glowing = mostUrgent(this);
-    this.arrowsDue ||= first || this.arrowsDiffer(agent);
+    this.markStale(agent);
     this.dirty = true;
   }
 
-  /** Whether any cell's arrows, or whether it is known, differ from those that were last drawn. */
-  arrowsDiffer({ cells }) {
-    const { arrows } = this;
-    let differ = false;
-    for (let i = 0, at = 0; i < arrows.length; i++, at += CELL_BYTES) {
-      // And its color, roughly; or its value.
-      const value = this.writesValues ? (cells[at] << 8) | cells[at + 1] : (cells[at] >> 4) << 12;
-      const look = cells[at + BEST] | ((cells[at + FLAGS] & KNOWN) << 8) | (value << 9);
-      if (look !== arrows[i]) {
-        arrows[i] = look;
-        differ = true;
-      }
+  /** Notes the cells that look different from how the cover shows them. */
+  markStale({ cells, low, high }) {
+    const { looks, layers, colors, writesValues } = this;
+    if (!layers || !this.hasArrows) return;
+    // The same place on another scale is another value.
+    const scale = `${low} ${high}`;
+    if (writesValues && scale !== layers.scale) looks.fill(UNLIKE);
+    layers.scale = scale;
+    for (let i = 0, at = 0; i < looks.length; i++, at += CELL_BYTES) {
+      const known = cells[at + FLAGS] & KNOWN;
+      // A value, or the ink for the color that the cell is changing to.
+      const value = !known ? 0 : writesValues ? (cells[at] << 8) | cells[at + 1] : Number(colors[cells[at]].dark);
+      const look = (value << 9) | (known << 8) | cells[at + BEST];
+      if (look === looks[i]) continue;
+      looks[i] = look;
+      layers.stale.add(i);
     }
-    return differ;
   }
 
   target(i) {
     const cells = this.agent.cells;
     return (cells[i * CELL_BYTES] * 256 + cells[i * CELL_BYTES + 1]) / 65535;
+  }
+
+  /** Whether cells are large enough for arrows. */
+  get hasArrows() {
+    return this.size >= ARROW_SIZE;
   }
 
   /** Whether cells are large enough for their values. */
@@ -167,7 +176,7 @@ export class MazeView {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     const theme = Object.fromEntries(
-      ["wall", "wall-edge", "unknown", "visited", "floor", "popped", "accent", "agent", "agent-edge", "one", "two", "text"].map((name) => [name, read(`--${name}`)]),
+      ["wall", "unknown", "visited", "floor", "popped", "accent", "agent", "agent-edge", "text"].map((name) => [name, read(`--${name}`)]),
     );
     const glow = read("--glow");
     const s = this.size;
@@ -243,8 +252,11 @@ export class MazeView {
       c.fill();
     });
     // Walls, gaps and arrows in one picture: each layer costs as much per frame as the colors do.
-    this.layers = { mask, cover: canvasOf(mask.width, mask.height), drawn: -Infinity };
-    this.arrowsDue = true;
+    const cover = canvasOf(mask.width, mask.height);
+    cover.getContext("2d").drawImage(mask, 0, 0);
+    this.layers = { mask, cover, drawn: -Infinity, pause: ARROW_TIME, stale: new Set() };
+    this.looks.fill(0);
+    this.markStale(this.agent);
   }
 
   /** Whether the next picture will differ from the one that is shown. */
@@ -268,8 +280,8 @@ export class MazeView {
     c.globalAlpha = 1;
     c.imageSmoothingEnabled = false;
     c.drawImage(this.small, 0, 0, this.canvas.width, this.canvas.height);
-    if (this.arrowsDue && now - layers.drawn > ARROW_TIME) this.drawCover(now);
-    if (this.arrowsDue) this.moving = true;
+    if (layers.stale.size && now - layers.drawn > layers.pause) this.drawCover(now);
+    if (layers.stale.size) this.moving = true;
     c.drawImage(layers.cover, 0, 0);
     drawQueue(this);
     drawMarks(this);
@@ -316,17 +328,11 @@ export class MazeView {
     this.small.getContext("2d").putImageData(pixels, 0, 0);
   }
 
-  /** Walls and gaps, and over them the arrows. */
+  /** Walls and gaps, and over them the arrows and values, of the cells that look different now. */
   drawCover(now) {
     const { size: s, sprites, cells, layers } = this;
     const c = layers.cover.getContext("2d");
-    c.globalAlpha = 1;
-    c.globalCompositeOperation = "copy";
-    c.drawImage(layers.mask, 0, 0);
-    c.globalCompositeOperation = "source-over";
     layers.drawn = now;
-    this.arrowsDue = false;
-    if (s < 10) return;
     const darkTheme = sprites.theme.agent === "#ffffff";
     const { low, high } = this.agent;
     const writes = this.writesValues;
@@ -335,23 +341,28 @@ export class MazeView {
     c.font = `600 ${Math.round(Math.min(s * 0.27, 17 * this.scale))}px system-ui, sans-serif`;
     c.textAlign = "center";
     c.textBaseline = "middle";
-    for (let i = 0; i < cells.length; i++) {
+    for (const i of layers.stale) {
       const [x, y] = [(i % this.width) * s, Math.floor(i / this.width) * s];
+      c.globalAlpha = 1;
+      c.clearRect(x, y, s, s);
+      c.drawImage(layers.mask, x, y, s, s, x, y, s, s);
       const best = this.agent.cells[i * CELL_BYTES + BEST];
       const known = this.agent.cells[i * CELL_BYTES + FLAGS] & KNOWN;
       if (writes && known && cells[i] !== "#") {
-        c.fillStyle = this.colors[Math.round(this.target(i) * 255)].dark ? "#fff" : "#080c14";
-        c.globalAlpha = 1;
+        c.fillStyle = this.colors[this.agent.cells[i * CELL_BYTES]].dark ? "#fff" : "#080c14";
         c.fillText(brief(low + (high - low) * this.target(i)), x + s / 2, y + s * 0.24, s * 0.92);
       }
       // Where little is known many actions seem equally good, and arrows would say nothing else.
       if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
       // Ink for the color that the cell is changing to.
-      const dark = known ? this.colors[Math.round(this.target(i) * 255)].dark : darkTheme;
+      const dark = known ? this.colors[this.agent.cells[i * CELL_BYTES]].dark : darkTheme;
       c.globalAlpha = known ? 1 : 0.3;
       for (let k = 0; k < 8; k++) {
         if (best & (1 << k)) c.drawImage((dark ? sprites.bright : sprites.dim)[k], x + right, y + down, side, side);
       }
     }
+    layers.stale.clear();
+    // Ten thousand arrows take long, and must not hold up the colors.
+    layers.pause = Math.max(ARROW_TIME, ARROW_PAUSES * (performance.now() - now));
   }
 }

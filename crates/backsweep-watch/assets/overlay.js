@@ -1,38 +1,20 @@
 // What lies over the colors of a maze: the glow of the queue, start and goal, the agent and the cursor.
 
-import { CELL_BYTES, PRIORITY } from "./link.js";
 import { brief, calm } from "./shown.js";
 
-const DECADES = 4; // orders of magnitude that a priority's byte spans
-const GLOWING = 32; // how many of the most urgent states glow
+const RANGE = [1e-4, 1]; // the priorities from which a ring is faintest and brightest
+const NOTE_HEIGHT = 25; // pixels that a note at the top of a cell takes, with the edge of what is below it
+const DECADES = 1.2; // orders of magnitude below the most urgent one at which a ring is faintest
 
-/** The cells that glow, as pairs of cell and strength; cells far below the most urgent one do not. */
-export function mostUrgent({ agent, cells }) {
-  const counts = new Uint32Array(256);
-  let top = 0;
-  for (let i = 0, at = PRIORITY; i < cells.length; i++, at += CELL_BYTES) {
-    const level = agent.cells[at];
-    if (level && cells[i] !== "#") {
-      counts[level]++;
-      if (level > top) top = level;
-    }
-  }
-  let least = top;
-  for (let n = counts[top]; n < GLOWING && least > 1; n += counts[least]) least--;
-  const glowing = [];
-  for (let i = 0, at = PRIORITY; top && i < cells.length; i++, at += CELL_BYTES) {
-    const level = agent.cells[at];
-    if (!level || level < least || cells[i] === "#") continue;
-    const below = ((top - level) / 254) * DECADES;
-    glowing.push([i, Math.max(0.08, 1 - below / 1.2) ** 1.3 * Math.min(1, 0.3 + level / 200)]);
-  }
-  return glowing;
-}
-
+/** Rings around the most urgent cells; cells far below the first one are faint. */
 export function drawQueue(view) {
   const { context: c, size: s } = view;
-  for (const [i, strength] of view.glowing) {
-    c.globalAlpha = strength;
+  const level = (priority) => Math.log10(Math.min(Math.max(priority === "first" ? Infinity : priority, RANGE[0]), RANGE[1]));
+  const top = level(view.agent.urgent[0]?.[1] ?? 0);
+  for (const [i, priority] of view.agent.urgent) {
+    if (view.cells[i] === "#") continue;
+    const below = (top - level(priority)) / DECADES;
+    c.globalAlpha = Math.max(0.08, 1 - below) ** 1.3 * Math.min(1, 1.58 + 0.32 * level(priority));
     c.drawImage(view.sprites.glow, (i % view.width) * s, Math.floor(i / view.width) * s);
   }
   c.globalAlpha = 1;
@@ -125,11 +107,14 @@ export function drawAgent(view, elapsed) {
   view.spot = { x: view.spot.x + (target.x - view.spot.x) * share, y: view.spot.y + (target.y - view.spot.y) * share };
   if (share < 1 && far > 0.01) view.moving = true;
   const { x, y } = view.spot;
+  const radius = Math.min(s * 0.33, 20 * view.scale);
+  // Below a note.
+  const down = view.notes ? Math.max(0, NOTE_HEIGHT * view.scale + radius - s / 2) : 0;
   c.fillStyle = theme.agent;
   c.strokeStyle = theme["agent-edge"];
   c.lineWidth = Math.max(1.5, Math.min(s * 0.1, 4 * view.scale));
   c.beginPath();
-  c.arc(x * s, y * s, Math.min(s * 0.33, 20 * view.scale), 0, 2 * Math.PI);
+  c.arc(x * s, y * s + down, radius, 0, 2 * Math.PI);
   c.fill();
   c.stroke();
 }

@@ -13,8 +13,8 @@ export class QueueView {
     list.after(this.more);
   }
 
-  /** Shows the most urgent of `total` cells, as pairs of cell and priority; after a cycle, what it took off and added. A planner may have no queue. */
-  show({ urgent, total, report, name, hasQueue = true }) {
+  /** Shows the most urgent of `total` cells, as pairs of cell and priority; after a cycle, what it took off and added. The longest bar has the priority `most`. A planner may have no queue. */
+  show({ urgent, total, report, name, most = 0, hasQueue = true }) {
     const taken = report && report.popped !== null && report.queue_before[0]?.[0] === report.popped ? report.queue_before[0] : null;
     const before = new Map(report ? report.queue_before : []);
     const entries = urgent.slice(0, this.rows - (taken ? 1 : 0)).map(([cell, priority]) => ({ cell, priority, mark: report?.joined?.includes(cell) ? "new" : before.has(cell) && before.get(cell) !== priority ? "raised" : null }));
@@ -27,7 +27,7 @@ export class QueueView {
     if (key === this.shown) return;
     this.shown = key;
     const finite = entries.map(({ priority }) => priority).filter((priority) => priority !== "first");
-    const top = Math.max(1e-300, ...finite);
+    const top = Math.max(1e-300, most, ...finite);
     while (this.list.childElementCount > Math.max(1, entries.length)) this.list.lastChild.remove();
     if (entries.length === 0) {
       const text = hasQueue ? "Empty: no cell has news to pass on." : "This planner has no queue: each cycle sweeps all cells.";

@@ -4,6 +4,7 @@ import { $, capital, count, counted, element, fixed, precisely, put } from "./sh
 
 const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted", change: " since the world changed" };
 const RIGHT = { start: "Within 1 % of the optimum", wall: "Recovered", shortcut: "Recovered", paint: "Recovered", change: "Recovered" };
+const PAPERS = ["reversed_full_backups", "small_backups"];
 
 /** The name of an agent: its planner, and how it explores if that is not the paper's way or distinguishes two agents. */
 export function racerName(frame, k, titles) {
@@ -13,33 +14,37 @@ export function racerName(frame, k, titles) {
   return titles[agent.planner] + (isAlike || !isPaper ? ` · ${agent.explores ?? ""}` : "");
 }
 
-/** How a text speaks of an agent: a planner named after its authors is their method. */
-const spoken = (frame, k, titles) => racerName(frame, k, titles).replace(/^\S+ & \S+/, "$&’s method");
+/** How a text speaks of an agent: as the tour does of the paper's planner and of a method with authors. */
+function spoken(frame, k, titles) {
+  const isOfPaper = frame.agents.map(({ planner }) => PAPERS.includes(planner));
+  return isOfPaper[k] && !isOfPaper[1 - k] ? "the paper’s planner" : racerName(frame, k, titles).replace(/^\S+ & \S+/, "$&’s method");
+}
 
-/** What the newest policy is worth. Not as a percentage: of a negative number it would mean nothing. */
-const worth = (gap, optimum) => (gap === null || gap === undefined ? "" : ` (worth ${precisely(optimum - gap, gap)} now; the optimum is ${precisely(optimum, gap)})`);
 /** A maze as text without its comments: the server sends it back without them. */
 const bare = (text) => text.split("\n").filter((line) => !line.startsWith(";")).join("\n").trim();
+const isMissing = (number) => number === null || number === undefined;
 
 /** The course of one agent in words. */
 export function courseText(course, optimum, isClosed) {
   if (!course) return "";
   if (isClosed) return "There is no path to the goal.";
   if (optimum === null) return "The optimum is being computed.";
-  const done = `${counted(course.steps, "step")}, ${counted(course.additions, "addition")}`;
   if (course.reached && course.steps === 0 && course.cause !== "start") return "Still within 1 % of the optimum: the change did not matter.";
-  const within = course.near === null || course.near === undefined ? "" : ` Within 5 % after ${counted(course.near, "step")}.`;
-  if (course.reached) return `✓ ${RIGHT[course.cause]} after ${done}.${within}`;
-  const near = course.near === null || course.near === undefined ? "Not yet within 5 % of the optimum" : `Within 5 % of the optimum after ${counted(course.near, "step")}; not yet within 1 %`;
-  return `${near}${worth(course.gap, optimum)}: ${done}${SINCE[course.cause]}.`;
+  const work = (steps, additions) => `after ${counted(steps, "step")}, ${counted(additions, "addition")}`;
+  const [done, near] = [work(course.steps, course.additions), isMissing(course.near) ? null : work(course.near, course.near_additions)];
+  if (course.reached) return `✓ ${RIGHT[course.cause]} ${done}.${near && near !== done ? ` Within 5 % ${near}.` : ""}`;
+  const line = near ? `Within 5 % of the optimum ${near}; not yet within 1 %` : `Not yet within 5 % of the optimum ${done}`;
+  // Not as a percentage: of a negative number it would mean nothing.
+  const worth = isMissing(course.gap) ? "" : ` On average, the policy it recommends earns ${precisely(optimum - course.gap, course.gap)}; the optimum is ${precisely(optimum, course.gap)}.`;
+  return `${line}${SINCE[course.cause]}.${worth}`;
 }
 
-/** What was earned, who came near the optimum first, and what both did so far, each in a sentence; none if there is no race. `runs` are the points of Figure 3. */
+/** Who came near the optimum first, what was earned, and what both did so far, each in a sentence; none if there is no race. `runs` are the points of Figure 3. */
 export function raceText(frame, titles, equal, runs = []) {
   if (frame.agents.length < 2 || frame.courses.some((course) => !course)) return [];
   const name = (k) => spoken(frame, k, titles);
   const isMeasured = !frame.closed && frame.optimum !== null;
-  return [earnedText(frame, name, runs), isMeasured ? nearText(frame.courses, name, equal) : "", doneText(frame.agents, name, equal)].filter(Boolean);
+  return [isMeasured ? nearText(frame.courses, name, equal) : "", earnedText(frame, name, runs), doneText(frame.agents, name, equal)].filter(Boolean);
 }
 
 /** What was earned over the first 200 episodes; empty until both have finished as many. */
@@ -50,27 +55,31 @@ function earnedText({ agents }, name, runs) {
   return `Over the first 200 episodes each, ${name(best)} earned more: ${fixed(scores[best], 1)} on average against ${fixed(scores[other], 1)}.`;
 }
 
+const EQUAL = { steps: "take the same number of steps", work: "get the same number of additions", time: "get the same computing time" };
+
 /** Who came within 5 % of the optimum first, and who within 1 %. */
 function nearText(courses, name, equal) {
   const measure = equal === "work" ? "additions" : "steps";
-  const near = courses.map((course) => (course.near === null || course.near === undefined ? null : equal === "work" ? course.near_additions : course.near));
+  const near = courses.map((course) => (equal === "work" ? course.near_additions : course.near) ?? null);
   const reached = courses.map((course) => (course.reached ? course[measure] : null));
   const since = SINCE[courses[0].cause].trim();
-  const told = (text) => capital(since ? `${since}, ${text}.` : `${text}.`);
-  if (near.every((done) => done === null)) return told("neither is known to have come within 5 % of the optimum yet");
-  const [five, one] = [first(near, name), first(reached, name)];
-  const isOpen = reached.every((done) => done === null);
-  const end = isOpen ? "neither is known to be within 1 % yet" : one === five ? `within 1 % ${against(reached, measure)}` : `${one} came within 1 % ${against(reached, measure)}`;
-  return told(`${five} came within 5 % of the optimum ${against(near, measure)}, and ${end}`);
+  const told = (text) => capital(since ? `${since}, ${text}` : text);
+  const [first, second] = order(near);
+  if (near[first] === null) return told(`both ${EQUAL[equal]}. Whose policy comes within 5 % of the optimum, the best possible mean return, first?`);
+  const after = (done) => `after ${round(done)} ${measure}`;
+  const five = `came within 5 % of the optimum ${after(near[first])}`;
+  const isTie = near[second] !== null && near[second] < CLEAR * near[first];
+  const rest = near[second] === null ? `${capital(name(second))} is still on its way.` : `${capital(name(second))} needed ${round(near[second])}: ${(near[second] / near[first]).toFixed(1)} times as many.`;
+  const [winner, last] = order(reached);
+  const one = reached[winner] === null ? "" : ` ${capital(name(winner))} came within 1 % ${reached[last] === null ? "" : "first, "}${after(reached[winner])}. That also takes luck: an agent can plan only with what it has seen.`;
+  return told(isTie ? `both ${five.replace("after", "after about")}.${one}` : `${name(first)} ${five}. ${rest}${one}`);
 }
 
+const CLEAR = 1.1; // times as much work, from which one agent was clearly first
+/** The agents in the order in which they were done; who is not done is last. */
 const order = ([a, b]) => (b === null || (a !== null && a <= b) ? [0, 1] : [1, 0]);
-const first = (done, name) => (done[0] === done[1] ? "both" : name(order(done)[0]));
-// Policies are judged a little later, so only a comparison of two tells who was first.
-const against = (done, measure) => {
-  const [few, many] = order(done).map((k) => done[k]);
-  return many === null ? `after ${count(few)} ${measure}` : few === many ? `(${count(few)} ${measure})` : `first (${count(few)} ${measure} against ${count(many)})`;
-};
+/** A large count in three digits. */
+const round = (number) => Number(number.toPrecision(3)).toLocaleString("en");
 
 /** What both did so far; empty before the first step. */
 function doneText(agents, name, equal) {
@@ -102,16 +111,16 @@ export class Figure {
     list.append(this.printed);
   }
 
-  set(runs, scene) {
+  set(runs, scene, layout) {
     this.runs = runs;
     const { defaults } = this.paper;
     // The printed points belong to the paper's problem only.
     this.isPaper = !scene.world && scene.explore === "paper" && scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && bare(scene.maze) === bare(this.paper.maze);
     this.printed.hidden = !this.isPaper;
     this.canvas.dataset.published = this.isPaper ? this.published.length : 0;
-    // Only runs of the paper's agent are points of it.
+    // Only runs of the paper's agent are points of it, and of so many episodes.
     const ways = [scene.explore, ...(scene.rival ? [scene.rival_explore ?? scene.explore] : [])];
-    this.canvas.closest("figure").hidden = !ways.includes("paper");
+    this.canvas.closest("figure").hidden = !layout.episodes || !ways.includes("paper");
     const latest = new Map(runs.map((run) => [`${this.titles[run.planner]} with ${counted(run.cycles, "cycle")} per step`, run.score]));
     const scores = [...latest].slice(-2).map(([way, score]) => `${way} ${fixed(score, 1)}`);
     const text = scores.length ? `Mean return of 200 episodes: ${scores.join(", ")}.` : "A run of 200 episodes adds a point.";

@@ -1,6 +1,6 @@
 // A recorded run: frames, and what the agent knew about each cell in each of them.
 
-import { bytes, CELL_BYTES, decode, PRIORITY } from "./link.js";
+import { bytes, CELL_BYTES, decode, FLAGS, QUEUED } from "./link.js";
 import { actionsOf } from "./shown.js";
 
 export class Recording {
@@ -49,7 +49,7 @@ export class Recording {
       });
       const urgent = new Map(frame.agents[k].urgent);
       const value = row.length ? Math.max(...row) : 0;
-      const priority = urgent.get(index) ?? (frame.agents[k].cells[CELL_BYTES * index + PRIORITY] ? Math.abs(value - (u[index] ?? 0)) : 0);
+      const priority = urgent.get(index) ?? (frame.agents[k].cells[CELL_BYTES * index + FLAGS] & QUEUED ? Math.abs(value - (u[index] ?? 0)) : 0);
       return { value, relied_on: u[index] ?? 0, q: row, visits: made.map(({ visits }) => visits), known: made.every(({ known }) => known), priority, discount, min_visits, made: isCounted(this.scene, k) ? made : null };
     });
     return { number: frame.number, life: frame.life, cell: index, agents };

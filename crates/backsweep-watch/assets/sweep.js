@@ -110,7 +110,7 @@ export function words(report, { name, action, who = "It", hasQueue = true }) {
   if (report.popped === null || !hasQueue) return `${waited}${who} swept over all cells: ${counted(report.backups.length, "Q value")} changed, with ${counted(report.additions, "addition")}.`;
   const delta = report.after - report.before;
   const popped = `${capital(name(report.popped))} came off the queue`;
-  const value = delta === 0 ? "" : `: its value went from ${precisely(report.before, delta)} to ${precisely(report.after, delta)} (ΔV = ${signed(delta)})`;
+  const value = delta === 0 ? "" : `: others counted on ${precisely(report.before, delta)}, and its value is ${precisely(report.after, delta)} (ΔV = ${signed(delta)})`;
   const top = told.reduce((a, b) => (Math.abs(b.delta) > Math.abs(a.delta) ? b : a));
   const which = `Q of ${action(top.cell, top.action)} in ${name(top.cell)} by ${signed(top.delta)}`;
   const n = report.backups.length;

@@ -5,7 +5,7 @@ import { CELL_BYTES, FLAGS, KNOWN } from "./link.js";
 import { MazeView } from "./maze.js";
 import { QueueView } from "./queue.js";
 import { Recording } from "./recording.js";
-import { $, element, namer, put, rough, signed } from "./shown.js";
+import { $, brief, element, fixed, namer, put, rough, signed } from "./shown.js";
 import { STEPS } from "./tour-steps.js";
 
 const SEEN = "backsweep-tour";
@@ -21,7 +21,7 @@ const remembered = () => {
 /** Shows cells in color as soon as they have a value, even if not every action was tried; without a trail. */
 function colored(agent, recording) {
   const cells = agent.cells.slice();
-  const values = [0, 1, 2, 3].map((cell) => recording.cell(cell).agents[0].value);
+  const values = valuesOf(recording);
   const low = Math.min(0, ...values);
   values.forEach((value, cell) => {
     const place = Math.round((65535 * (value - low)) / (10 - low));
@@ -30,10 +30,16 @@ function colored(agent, recording) {
   return { ...agent, cells, trail: [] };
 }
 
+const valuesOf = (recording) => [0, 1, 2, 3].map((cell) => recording.cell(cell).agents[0].value);
+const factsOf = ({ backups, additions, in_full }) => ({ n: backups.length, cells: new Set(backups.map(([cell]) => cell)).size, small: additions, full: in_full });
+const longest = (frame) => frame.agents[0].urgent[0]?.[1] ?? 0;
+
 export class Tour {
   /** `ask` returns the recordings; `wait` holds the maze while the tour is read; `arrive` starts it, or the race, at the end. */
-  constructor(colors, { ask, wait, arrive }) {
+  constructor({ colors, figure_3 }, { ask, wait, arrive }) {
     Object.assign(this, { ask, wait, arrive, place: 0, wanted: null });
+    const score = (cycles) => fixed(figure_3.find((point) => point.planner === "reversed_full_backups" && point.cycles === cycles)?.score, 1);
+    this.scores = { one: score(1), ten: score(10) };
     this.view = new MazeView($("tour-maze"), colors);
     this.view.hasValues = false; // They stand in the notes.
     this.queue = new QueueView($("tour-queue"), $("tour-waiting"), 5);
@@ -71,6 +77,9 @@ export class Tour {
     if (!this.recordings) {
       const { walk, slip } = await this.ask();
       this.recordings = { walk: new Recording(walk), slip: new Recording(slip) };
+      const { slip: last } = this.recordings;
+      last.go(last.length - 1);
+      this.planned = valuesOf(last);
     }
     if (!$("tour").open) $("tour").showModal();
     this.wanted = null;
@@ -99,13 +108,15 @@ export class Tour {
     const isTold = step.look === undefined;
     const shown = isTold && report ? { ...report, backups: report.backups.filter(([, action]) => action === 1) } : null;
     this.view.setAgent(agent, shown, isFresh);
-    this.view.notes = [0, 1, 2, 3].map((cell) => `V ${rough(+recording.cell(cell).agents[0].value.toFixed(2))}`);
+    const values = valuesOf(recording);
+    this.view.notes = values.map((value) => `V ${rough(+value.toFixed(2))}`);
     this.view.cursor = step.look ?? null;
     this.fit();
-    this.queue.show({ urgent: agent.urgent, total: agent.queue, report: isTold ? report : null, name: this.name });
-    this.showNumbers(recording, isTold ? report : null);
-    const facts = report && { n: report.backups.length, cells: new Set(report.backups.map(([cell]) => cell)).size, small: report.additions, full: report.in_full };
-    const text = typeof step.text === "function" ? step.text(facts) : step.text;
+    // One scale of bars for all steps, so that they can be seen to shrink.
+    const most = Math.max(...recording.frames.map(longest));
+    this.queue.show({ urgent: agent.urgent, total: agent.queue, report: isTold ? report : null, name: this.name, most });
+    this.showNumbers(recording, isTold ? report : null, step.isCompared ? this.planned : null);
+    const text = typeof step.text === "function" ? step.text({ ...this.scores, ...factsOf(report), before: rough(most), now: brief(longest(frame)), late: brief(Math.max(...values.map((value, cell) => Math.abs(value - this.planned[cell])))) }) : step.text;
     put($("tour-title"), step.title);
     $("tour-text").replaceChildren(...linked(text));
     put($("tour-place"), `Step ${this.place + 1} of ${STEPS.length}`);
@@ -115,14 +126,15 @@ export class Tour {
     this.draw(1000);
   }
 
-  /** Below each cell its value, and the Q of going right, with what the cycle changed. */
-  showNumbers(recording, report) {
+  /** The value of each cell, and the Q of going right, with what the cycle changed; then the value that others use, or other values to compare with. */
+  showNumbers(recording, report, compared) {
     const table = $("tour-numbers");
+    put($("tour-others"), compared ? "V if the queue were empty" : "U: the V that others use");
     const rows = [0, 1, 2, 3].map((cell) => {
       const { value, q, relied_on } = recording.cell(cell).agents[0];
       const told = report?.backups.find(([changed, action]) => changed === cell && action === 1);
       const row = element("tr", undefined, told ? "told" : report?.popped === cell ? "popped" : "");
-      row.append(element("th", `Cell ${cell + 1}`), element("td", rough(+value.toFixed(2))), element("td", `${rough(+q[1].toFixed(2))}${told ? ` (${signed(+told[2].toFixed(2))})` : ""}`), element("td", rough(+relied_on.toFixed(2))));
+      row.append(element("th", `Cell ${cell + 1}`), element("td", rough(+value.toFixed(2))), element("td", `${rough(+q[1].toFixed(2))}${told ? ` (${signed(+told[2].toFixed(2))})` : ""}`), element("td", rough(+(compared?.[cell] ?? relied_on).toFixed(2))));
       row.firstChild.scope = "row";
       return row;
     });

@@ -7,9 +7,14 @@ let engine = null;
 let hasPlace = false; // whether the page has taken the last frame
 let rests = false;
 let timer = 0;
-// A timer waits at least four milliseconds; a message to oneself does not wait.
+// A timer waits at least four milliseconds; a message to oneself does not wait. There is one at a time: more would delay what
+// the page sends.
 const soon = new MessageChannel();
-soon.port1.onmessage = turn;
+let isSoon = false;
+soon.port1.onmessage = () => {
+  isSoon = false;
+  turn();
+};
 
 async function load() {
   const answer = await fetch("engine.wasm");
@@ -35,8 +40,11 @@ function turn() {
   if (rests || engine === null) return;
   const wait = engine.work();
   show();
-  if (wait <= 0) soon.port2.postMessage(null);
-  else timer = setTimeout(turn, Math.min(wait, 1e6));
+  if (wait > 0) timer = setTimeout(turn, Math.min(wait, 1e6));
+  else if (!isSoon) {
+    isSoon = true;
+    soon.port2.postMessage(null);
+  }
 }
 
 function show() {

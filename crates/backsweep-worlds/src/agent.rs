@@ -1,7 +1,7 @@
 //! Agents as data: how to explore and how much to plan, without the numbers that depend on the world.
 
 use crate::{Run, RunScore, World};
-use backsweep::explore::{Exploration, Explore, Forgetting, Optimism};
+use backsweep::explore::{Exploration, Explore};
 use backsweep::{Action, Agent, Budget, PlannerKind, Random, Result, Settings};
 
 /// Priorities at or below this fraction of the range of rewards are not queued.
@@ -10,14 +10,9 @@ const THRESHOLD: f64 = 1e-6;
 /// An agent that can be put into any world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentSettings {
-    /// The way it explores. The value of [`Explore::Optimism`] is in units of the range of values: 1 is the largest possible.
-    pub explore: Explore,
-    /// The value of an untried pair, as a fraction of the range of values; the largest possible if `None`.
-    pub start: Option<f64>,
-    /// κ of the bonus for age; see [`Exploration::age_bonus`].
-    pub age_bonus: f64,
-    /// The way in which old observations lose their weight.
-    pub forgetting: Forgetting,
+    /// The way it explores and forgets. Its values, `start` and that of [`Explore::Optimism`], are fractions of the range of
+    /// values: 1 is the largest possible. The range of rewards is the world's, the seed the run's.
+    pub exploration: Exploration,
     /// Update cycles after each step.
     pub cycles: u64,
     /// The planner.
@@ -28,10 +23,10 @@ impl Default for AgentSettings {
     /// One setting for all worlds, chosen on worlds outside the suite; docs/exploring.md says how.
     fn default() -> Self {
         Self {
-            explore: Explore::AchievableBonus { beta: 1.0, d: 0.02 },
-            start: None,
-            age_bonus: 0.0,
-            forgetting: Forgetting::Never,
+            exploration: Exploration {
+                explore: Explore::AchievableBonus { beta: 1.0, d: 2.0 },
+                ..Exploration::default()
+            },
             cycles: 20,
             planner: PlannerKind::default(),
         }
@@ -46,20 +41,12 @@ impl AgentSettings {
     pub fn build(&self, world: &World, seed: u64) -> Result<Agent> {
         let (low, high) = world.reward_range;
         let values = |part: f64| (low + part * (high - low)) / (1.0 - world.discount);
-        let explore = match self.explore {
-            Explore::Optimism(Optimism { value, min_visits }) => {
-                Explore::Optimism(Optimism { value: values(value), min_visits })
-            }
-            explore => explore,
-        };
-        let exploration = Exploration {
-            explore,
-            reward_range: Some(world.reward_range),
-            start: self.start.map(values),
-            age_bonus: self.age_bonus,
-            forgetting: self.forgetting,
-            seed,
-        };
+        let start = self.exploration.start.map(values);
+        let mut exploration =
+            Exploration { reward_range: Some(world.reward_range), start, seed, ..self.exploration };
+        if let Explore::Optimism(optimism) = &mut exploration.explore {
+            optimism.value = values(optimism.value);
+        }
         let threshold = THRESHOLD * (high - low);
         let settings = Settings { discount: world.discount, threshold, ..Settings::default() };
         Agent::with_planner(self.planner, settings)?.with_exploration(exploration)

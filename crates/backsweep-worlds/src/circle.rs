@@ -82,18 +82,6 @@ impl Circle {
         CircleStep { state, reward, next: State(next as u32) }
     }
 
-    /// One continuing trajectory from state 0.
-    pub fn trajectory(&self, n_steps: usize, random: &mut Random) -> Vec<CircleStep> {
-        let mut state = State(0);
-        (0..n_steps)
-            .map(|_| {
-                let step = self.step(state, random);
-                state = step.next;
-                step
-            })
-            .collect()
-    }
-
     /// The exact values: the solution of V = R + γ P V by elimination, exact to rounding.
     pub fn values(&self, discount: f64) -> [f64; N_STATES] {
         let mut rows = [[0.0; N_STATES + 1]; N_STATES];

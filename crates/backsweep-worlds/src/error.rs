@@ -6,9 +6,10 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a world cannot be built. Each message says what was found, what is expected and how to fix it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The text of a maze is wrong in a place.
+    #[error("{place}: {problem}")]
     Text {
         /// The place: lines and columns, counted from 1.
         place: TextPlace,
@@ -16,6 +17,9 @@ pub enum Error {
         problem: String,
     },
     /// A maze has too many cells.
+    #[error(
+        "the maze has {} × {} cells; expected at most {limit} in all, which take 4 GB; use a smaller one", size.0, size.1
+    )]
     TooLarge {
         /// The numbers of rows and columns.
         size: (usize, usize),
@@ -23,8 +27,10 @@ pub enum Error {
         limit: usize,
     },
     /// A maze does not have the size of the one that it replaces.
+    #[error("the maze has a different size; expected the same rows and columns")]
     OtherSize,
     /// A number is out of range.
+    #[error("{what} {found}; expected {expected}")]
     OutOfRange {
         /// The name of the number, with its verb: `intended is`.
         what: &'static str,
@@ -34,6 +40,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// No world has this name; `known` lists those that there are.
+    #[error("no world is called '{name}'; expected one of: {known}")]
     UnknownWorld {
         /// The name.
         name: String,
@@ -41,9 +48,11 @@ pub enum Error {
         known: String,
     },
     /// A world cannot be drawn, painted or broken like that.
+    #[error("{0}")]
     Painting(String),
     /// The model of a world cannot be built, or its values are undefined.
-    Model(backsweep::Error),
+    #[error(transparent)]
+    Model(#[from] backsweep::Error),
 }
 
 /// A place in a text, counted from 1.
@@ -70,41 +79,5 @@ impl fmt::Display for TextPlace {
             Self::Column(line, column) => write!(f, "line {line}, column {column}"),
             Self::Lines(first, last) => write!(f, "lines {first} to {last}"),
         }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text { place, problem } => write!(f, "{place}: {problem}"),
-            Self::TooLarge { size: (n_rows, n_columns), limit } => write!(
-                f,
-                "the maze has {n_rows} × {n_columns} cells; expected at most {limit} in all, which take 4 GB; use a smaller one"
-            ),
-            Self::OtherSize => {
-                f.write_str("the maze has a different size; expected the same rows and columns")
-            }
-            Self::OutOfRange { what, found, expected } => write!(f, "{what} {found}; expected {expected}"),
-            Self::UnknownWorld { name, known } => {
-                write!(f, "no world is called '{name}'; expected one of: {known}")
-            }
-            Self::Painting(problem) => f.write_str(problem),
-            Self::Model(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Model(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<backsweep::Error> for Error {
-    fn from(error: backsweep::Error) -> Self {
-        Self::Model(error)
     }
 }

@@ -8,12 +8,12 @@ mod suite;
 pub use rules::{EIGHT_DIRECTIONS, Rules, Truth};
 pub use suite::{drawable_world, drawable_worlds};
 
-use crate::table::solved;
-use crate::{Cell, CellKind, Error, Law, Maze, Result, evaluate_policy};
+use crate::table::solver;
+use crate::{Cell, CellKind, Error, Law, Maze, Result, sweep_policy};
 use backsweep::episode::{Environment, Step};
 use backsweep::explore::EpsilonGreedy;
-use backsweep::planner::{Model, Pair, Planner, Values};
-use backsweep::{Action, Random, Settings, State};
+use backsweep::planner::{Model, Pair, Planner, ReversedFullBackups, Values, plan};
+use backsweep::{Action, Budget, Random, Settings, State};
 use rules::MazeRules;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -224,28 +224,66 @@ impl GridWorld {
         settings
     }
 
-    /// The discounted value of the best policy from the start, computed from the true probabilities: first with this much
-    /// random exploration, the line that learning can reach but, on average, not cross; then without.
-    ///
-    /// # Errors
-    /// If planning on the true model fails.
-    pub fn optimum(&self, truth: &Truth, settings: &Settings, policy: EpsilonGreedy) -> Result<(f64, f64)> {
-        let (model, discount) = (&truth.model, settings.discount);
-        let planner = solved(model, discount, 1e-7)?;
-        let epsilon = policy.epsilon();
-        let chance = |pair: Pair| {
-            let state = model.state_of(pair);
-            let is_chosen = is_first_best(model, planner.values(), state, pair);
-            epsilon / model.n_actions(state) as f64 + if is_chosen { 1.0 - epsilon } else { 0.0 }
-        };
-        let exploring = truth.mean_over_starts(&evaluate_policy(model, chance, discount, 1e-7));
-        let values: Vec<f64> = model.states().map(|state| planner.values().value(state)).collect();
-        Ok((exploring, truth.mean_over_starts(&values)))
-    }
-
     /// The number of cells: each is a state, walls included.
     pub fn n_states(&self) -> usize {
         self.rows.len() * self.n_columns()
+    }
+}
+
+/// The search for the discounted value of the best policy from the start, by the true probabilities, with and without some
+/// random exploration. It works in pieces, so that whoever waits can do other things in between.
+pub struct OptimumSearch {
+    planner: ReversedFullBackups,
+    policy: EpsilonGreedy,
+    /// The values of the best policy with random exploration, once the planner is done.
+    exploring: Option<Vec<f64>>,
+}
+
+impl OptimumSearch {
+    const TOLERANCE: f64 = 1e-7;
+    /// Update cycles in a piece of work.
+    const PIECE: u64 = 2048;
+
+    /// Begins a search.
+    ///
+    /// # Errors
+    /// If the discount is out of range.
+    pub fn new(truth: &Truth, discount: f64, policy: EpsilonGreedy) -> Result<Self> {
+        let planner = solver(&truth.model, discount, Self::TOLERANCE)?;
+        Ok(Self { planner, policy, exploring: None })
+    }
+
+    /// Does a piece of work in the world for which the search was begun. Returns what was found, if it was: first the value with
+    /// random exploration, the line that learning can reach but, on average, not cross; then the value without.
+    pub fn work(&mut self, truth: &Truth) -> Option<(f64, f64)> {
+        let model = &truth.model;
+        let best = |planner: &ReversedFullBackups| {
+            let values = planner.values();
+            model.states().map(|state| values.value(state)).collect::<Vec<_>>()
+        };
+        let Some(exploring) = &mut self.exploring else {
+            let done = plan(&mut self.planner, model, Budget::Cycles(Self::PIECE));
+            self.exploring = (done.cycles < Self::PIECE).then(|| best(&self.planner));
+            return None;
+        };
+        let (values, epsilon) = (self.planner.values(), self.policy.epsilon());
+        let chance = |pair: Pair| {
+            let state = model.state_of(pair);
+            let is_chosen = is_first_best(model, values, state, pair);
+            epsilon / model.n_actions(state) as f64 + if is_chosen { 1.0 - epsilon } else { 0.0 }
+        };
+        let (lowest, highest) = sweep_policy(model, chance, values.discount(), exploring);
+        let is_found = highest.max(-lowest) <= Self::TOLERANCE;
+        is_found.then(|| (truth.mean_over_starts(exploring), truth.mean_over_starts(&best(&self.planner))))
+    }
+
+    /// Works until the optimum is found. Returns it as [`work`](Self::work) does.
+    pub fn finish(mut self, truth: &Truth) -> (f64, f64) {
+        loop {
+            if let Some(found) = self.work(truth) {
+                return found;
+            }
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub use error::{Error, Result, TextPlace};
 pub use grid::{COMPASS, Grid};
 pub use law::Law;
 pub use maze::{Cell, CellKind, Maze};
-pub use maze_task::{ACTION_NAMES, MazeTask, evaluate_policy};
+pub use maze_task::{ACTION_NAMES, MazeTask, sweep_policy};
 pub use run::{Run, RunScore};
 pub use table::TabularWorld;
 pub use world::{Horizon, Phase, Score, World};

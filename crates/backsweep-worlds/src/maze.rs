@@ -83,41 +83,31 @@ impl Maze {
             if line.starts_with(';') {
                 continue;
             }
-            if let Some(entry) = legend_line(line, number)? {
-                if let Some(earlier) = legend.iter().find(|e| e.character == entry.character) {
-                    return wrong(
-                        TextPlace::Line(number),
-                        format!(
-                            "'{}' already has a reward in line {}; keep one of the two lines",
-                            entry.character, earlier.line
-                        ),
-                    );
-                }
-                legend.push(entry);
+            let (place, problem) = if let Some(entry) = legend_line(line, number)? {
+                let Some(earlier) = legend.iter().find(|e| e.character == entry.character) else {
+                    legend.push(entry);
+                    continue;
+                };
+                let problem = format!("'{}' already has a reward in line {}", entry.character, earlier.line);
+                (TextPlace::Line(number), problem + "; keep one of the two lines")
             } else if line.is_empty() {
                 gap = gap.or((!rows.is_empty()).then_some(number));
-            } else if !legend.is_empty() {
-                return wrong(
-                    TextPlace::Line(number),
-                    format!(
-                        "found a row of the maze below '{} = …'; put all rewards below the maze",
-                        legend[0].character
-                    ),
-                );
+                continue;
+            } else if let Some(entry) = legend.first() {
+                let problem = format!("found a row of the maze below '{} = …'", entry.character);
+                (TextPlace::Line(number), problem + "; put all rewards below the maze")
             } else if let Some(gap) = gap {
-                return wrong(
-                    TextPlace::Line(gap),
-                    "empty line inside the maze; remove it, or write free cells as dots",
-                );
+                let problem = "empty line inside the maze; remove it, or write free cells as dots";
+                (TextPlace::Line(gap), problem.to_owned())
             } else if line.ends_with(char::is_whitespace) {
                 // It would be an invisible free cell.
-                return wrong(
-                    TextPlace::Column(number, line.trim_end().chars().count() + 1),
-                    "the row ends in blanks; remove them, or write free cells as dots",
-                );
+                let problem = "the row ends in blanks; remove them, or write free cells as dots";
+                (TextPlace::Column(number, line.trim_end().chars().count() + 1), problem.to_owned())
             } else {
                 rows.push((number, line.chars().collect()));
-            }
+                continue;
+            };
+            return wrong(place, problem);
         }
         Self::from_rows(&rows, &legend)
     }
@@ -255,42 +245,33 @@ fn wrong<T>(place: TextPlace, problem: impl Into<String>) -> Result<T> {
 /// Reads `character = reward [end]`; `None` if the line is not of that form at all.
 fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
     let Some((left, right)) = line.split_once('=') else { return Ok(None) };
+    let at = |column: usize, problem: String| wrong(TextPlace::Column(number, column), problem);
     let mut characters = left.trim().chars();
     let (Some(character), None) = (characters.next(), characters.next()) else {
-        return wrong(
-            TextPlace::Column(number, 1),
-            format!("found '{}' before '='; expected one character, as in '~ = -5'", left.trim()),
-        );
+        return at(1, format!("found '{}' before '='; expected one character, as in '~ = -5'", left.trim()));
     };
     if matches!(character, '#' | '.' | ';') {
-        return wrong(
-            TextPlace::Column(number, 1),
-            format!("'{character}' cannot have a reward of its own; choose another character"),
-        );
+        return at(1, format!("'{character}' cannot have a reward of its own; choose another character"));
     }
     let mut words = right.split_whitespace();
     let found = words.next().unwrap_or("");
     let reward = found.parse::<f64>().ok().filter(|reward| reward.is_finite());
     let (Some(reward), end, None) = (reward, words.next(), words.next()) else {
         let column = line.chars().take_while(|&c| c != '=').count() + 2;
-        return wrong(
-            TextPlace::Column(number, column),
-            format!("found '{}'; expected a finite reward, optionally followed by 'end'", right.trim()),
+        let found = right.trim();
+        return at(
+            column,
+            format!("found '{found}'; expected a finite reward, optionally followed by 'end'"),
         );
     };
     if let Some(word) = end {
         let column = line.trim_end().chars().count() - word.chars().count() + 1;
         if word != "end" {
-            return wrong(
-                TextPlace::Column(number, column),
-                format!("found '{word}' after the reward; expected 'end' or nothing"),
-            );
+            return at(column, format!("found '{word}' after the reward; expected 'end' or nothing"));
         }
         if character == 'S' {
-            return wrong(
-                TextPlace::Column(number, column),
-                "a start ('S') cannot end the episode; remove 'end', or choose another character",
-            );
+            let problem = "a start ('S') cannot end the episode; remove 'end', or choose another character";
+            return at(column, problem.to_owned());
         }
     }
     Ok(Some(LegendLine { character, reward, ends: end.is_some(), line: number }))

@@ -179,8 +179,20 @@ impl MazeTask {
 
     /// The state of a cell; `None` for walls and for cells that end the episode.
     pub fn state(&self, cell: Cell) -> Option<State> {
-        let state = self.states[self.maze.contains(cell)?];
-        (state != NONE).then_some(State(state))
+        self.state_in(self.maze.contains(cell)?)
+    }
+
+    /// The state of the cell with this number, row by row.
+    #[inline]
+    pub(crate) fn state_in(&self, cell: usize) -> Option<State> {
+        self.states.get(cell).filter(|&&state| state != NONE).map(|&state| State(state))
+    }
+
+    /// The number of a state's cell, row by row.
+    #[inline]
+    pub(crate) fn cell_number(&self, state: State) -> u32 {
+        let Cell { row, column } = self.cells[state.index()];
+        (row * self.maze.n_columns() + column) as u32
     }
 
     /// The exact outcomes of an action, as a model takes them.
@@ -304,28 +316,23 @@ fn alias_table(outcomes: &[(u32, f64)]) -> Vec<Slot> {
     slots
 }
 
-/// The value of every state under a policy in a known model, by sweeps in place until no value changes by more than
-/// `tolerance`. `policy` gives the probability of each pair; the pairs of a state sum to 1.
-pub fn evaluate_policy(
+/// A sweep over the values of a policy in a known model, in place. `policy` gives the probability of each pair; the pairs of a
+/// state sum to 1. Returns the lowest change of a value, at most 0, and the highest, at least 0.
+pub fn sweep_policy(
     model: &Model,
     policy: impl Fn(Pair) -> f64,
     discount: f64,
-    tolerance: f64,
-) -> Vec<f64> {
-    let mut values = vec![0.0; model.n_states()];
-    loop {
-        let mut largest_change = 0.0f64;
-        for state in model.states() {
-            let mut v = 0.0;
-            for pair in model.pairs(state) {
-                let on: f64 = model.successors(pair).map(|s| s.weight * values[s.state.index()]).sum();
-                v += policy(pair) * (model.mean_reward(pair) + discount * on / model.weight(pair));
-            }
-            let v_old = std::mem::replace(&mut values[state.index()], v);
-            largest_change = largest_change.max((v - v_old).abs());
+    values: &mut [f64],
+) -> (f64, f64) {
+    let (mut lowest, mut highest) = (0.0f64, 0.0f64);
+    for state in model.states() {
+        let mut v = 0.0;
+        for (pair, p) in model.pairs(state).map(|pair| (pair, policy(pair))).filter(|(_, p)| *p > 0.0) {
+            let on: f64 = model.successors(pair).map(|s| s.weight * values[s.state.index()]).sum();
+            v += p * (model.mean_reward(pair) + discount * on / model.weight(pair));
         }
-        if largest_change <= tolerance {
-            return values;
-        }
+        let change = v - std::mem::replace(&mut values[state.index()], v);
+        (lowest, highest) = (lowest.min(change), highest.max(change));
     }
+    (lowest, highest)
 }

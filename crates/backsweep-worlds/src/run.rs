@@ -100,11 +100,6 @@ impl Run {
         self.steps
     }
 
-    /// The sum of rewards so far.
-    pub fn total(&self) -> f64 {
-        self.total
-    }
-
     /// Continues by a step of the agent, and with a new start if the episode ended. Returns what followed, which is a
     /// truncation if the limit of steps was reached.
     pub fn take(&mut self, transition: &Transition, random: &mut Random) -> Next {

@@ -102,7 +102,8 @@ impl TabularWorld {
                 self.outcomes(state, policy[state.index()]).to_vec()
             })?,
         };
-        let planner = solved(&model, discount, tolerance)?;
+        let mut planner = solver(&model, discount, tolerance)?;
+        plan(&mut planner, &model, Budget::UNTIL_IDLE);
         Ok(model.states().map(|state| planner.values().value(state)).collect())
     }
 
@@ -182,12 +183,11 @@ pub(crate) fn known_model(
     Ok(model)
 }
 
-/// A planner with the optimal values of a model, within `tolerance`.
-pub(crate) fn solved(model: &Model, discount: f64, tolerance: f64) -> Result<ReversedFullBackups> {
+/// A planner that finds the optimal values of a model, within `tolerance`.
+pub(crate) fn solver(model: &Model, discount: f64, tolerance: f64) -> Result<ReversedFullBackups> {
     let settings = Settings { discount, ..Settings::default() }.accurate_to(tolerance);
     let mut planner = ReversedFullBackups::new(settings)?;
     planner.grow(model);
-    plan(&mut planner, model, Budget::UNTIL_IDLE);
     Ok(planner)
 }
 

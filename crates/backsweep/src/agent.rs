@@ -93,12 +93,7 @@ impl Agent {
     /// # Errors
     /// If the agent does not explore with a range of rewards, forgets, has seen its world change, or has discount 1.
     pub fn intervals(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
-        if self.acting.as_ref().is_some_and(|acting| acting.n_changes() > 0) {
-            let by = "the world has contradicted what was observed, and that was dropped";
-            return Err(Error::RuledOut { by, expected: "a world that does not change" });
-        }
-        let exploration = self.exploration().copied().unwrap_or_default();
-        exploration.intervals(&self.model, self.planner.values().discount(), confidence)
+        self.confidence_bonuses(confidence)?.intervals(&self.model, self.planner.values().discount())
     }
 
     /// The problem that [`intervals`](Self::intervals) solves, for another solver.
@@ -106,6 +101,10 @@ impl Agent {
     /// # Errors
     /// As [`intervals`](Self::intervals).
     pub fn confidence_bonuses(&self, confidence: f64) -> Result<ConfidenceBonuses> {
+        if self.acting.as_ref().is_some_and(|acting| acting.n_changes() > 0) {
+            let by = "the world has contradicted what was observed, and that was dropped";
+            return Err(Error::RuledOut { by, expected: "a world that does not change" });
+        }
         let exploration = self.exploration().copied().unwrap_or_default();
         exploration.confidence_bonuses(&self.model, self.planner.values().discount(), confidence)
     }

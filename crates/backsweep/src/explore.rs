@@ -69,7 +69,7 @@ pub enum Explore {
         /// β, 0 or more.
         beta: f64,
     },
-    /// β L √((t + v / 2) / n) + (d + u s) / n: more where the outcomes of a pair are uncertain, but only as far as they change what
+    /// β L √((t + v / 2) / n) + d σ / n: more where the outcomes of a pair are uncertain, but only as far as they change what
     /// is achievable by the recommended values. `achievable_bonus.rs` has the formula. The start follows the highest recommended
     /// value unless it is stated, and a pair whose history two equal outcomes contradict, in a world that is otherwise certain,
     /// starts again from those two. The best choice if nothing is known about a world.
@@ -257,7 +257,7 @@ impl Exploration {
     fn first_bonus(&self) -> f64 {
         match self.explore {
             Explore::CountBonus { beta } | Explore::BayesBonus { beta } => beta,
-            Explore::VarianceBonus { d, .. } | Explore::AchievableBonus { d, .. } => d,
+            Explore::VarianceBonus { d, .. } => d,
             _ => 0.0,
         }
     }

@@ -3,7 +3,7 @@
 //! Their shapes differ from one another: full rows and short ones, models that end and models that never do, chains that mix
 //! at once and chains that hardly move. The choice of a method is measured on them.
 
-use super::{Family, FamilyBuilder, probabilities};
+use super::{Family, family, probabilities};
 use backsweep::Random;
 
 /// Stock of one product up to a capacity, demand of any size, orders that arrive before it: every row is full. Costs of
@@ -11,11 +11,9 @@ use backsweep::Random;
 pub fn inventory(capacity: usize, discount: f64) -> Family {
     let mean = 0.3 * capacity as f64;
     let demand = poisson(mean, capacity + 1);
-    let mut builder = FamilyBuilder::default();
-    for stock in 0..=capacity {
-        let room = capacity - stock;
-        for tenth in 0..=10 {
-            let order = room * tenth / 10;
+    family(capacity + 1, discount, |stock| {
+        let order = |tenth: usize| {
+            let order = (capacity - stock) * tenth / 10;
             let filled = stock + order;
             let mut outcomes: Vec<(u32, f64)> = Vec::with_capacity(filled + 1);
             let mut lost = 1.0;
@@ -29,20 +27,18 @@ pub fn inventory(capacity: usize, discount: f64) -> Family {
             let fixed = if order > 0 { 20.0 } else { 0.0 };
             let sold = mean.min(filled as f64);
             let earned = 8.0 * sold - fixed - 4.0 * order as f64 - 0.5 * filled as f64;
-            builder.choice(earned / capacity as f64, outcomes);
-        }
-        builder.end_state();
-    }
-    builder.finish(discount)
+            (earned / capacity as f64, outcomes)
+        };
+        (0..=10).map(order).collect()
+    })
 }
 
 /// Two products that share a truck: stock of each up to `capacity`, orders of a few sizes, demands that are independent.
 pub fn two_products(capacity: usize, discount: f64) -> Family {
     let demand = [poisson(2.0, 7), poisson(3.0, 7)];
     let n = capacity + 1;
-    let mut builder = FamilyBuilder::default();
-    for state in 0..n * n {
-        for (a, b) in [(0, 0), (3, 0), (0, 4), (3, 4), (8, 0), (0, 9), (8, 9)] {
+    family(n * n, discount, |state| {
+        let order = |(a, b): (usize, usize)| {
             let (first, second) = ((state / n + a).min(capacity), (state % n + b).min(capacity));
             let mut outcomes = Vec::with_capacity(49);
             let mut reward = if a + b > 0 { -3.0 } else { 0.0 } - 0.1 * (first + second) as f64;
@@ -53,35 +49,32 @@ pub fn two_products(capacity: usize, discount: f64) -> Family {
                     reward += p * q * (2.0 * sold_x as f64 + 3.0 * sold_y as f64);
                 }
             }
-            builder.choice(reward - 0.5 * (a + b) as f64, outcomes);
-        }
-        builder.end_state();
-    }
-    builder.finish(discount)
+            (reward - 0.5 * (a + b) as f64, outcomes)
+        };
+        [(0, 0), (3, 0), (0, 4), (3, 4), (8, 0), (0, 9), (8, 9)].map(order).into()
+    })
 }
 
 /// A car in a valley that cannot climb out at once, on a grid of positions and speeds with values interpolated; -1 per step.
 pub fn mountain_car(side: usize, discount: f64) -> Family {
     let position = Axis { least: -1.2, most: 0.6, n: side };
     let speed = Axis { least: -0.07, most: 0.07, n: side };
-    let mut builder = FamilyBuilder::default();
     let end = side * side;
-    for state in 0..end {
+    family(end + 1, discount, |state| {
+        if state == end {
+            return Vec::new();
+        }
         let (x, v) = (position.value(state / side), speed.value(state % side));
-        for push in [-1.0, 0.0, 1.0] {
+        let pushed = |push: f64| {
             let v = (v + 0.001 * push - 0.0025 * (3.0 * x).cos()).clamp(speed.least, speed.most);
             let x_next = (x + v).clamp(position.least, position.most);
-            if x_next >= 0.5 {
-                builder.choice(-1.0, [(end as u32, 1.0)]);
-                continue;
-            }
             let v = if x_next <= position.least { 0.0 } else { v };
-            builder.choice(-1.0, interpolated(&position, x_next, &speed, v));
-        }
-        builder.end_state();
-    }
-    builder.end_state();
-    builder.finish(discount)
+            let is_out = x_next >= 0.5;
+            let out = || vec![(end as u32, 1.0)];
+            (-1.0, if is_out { out() } else { interpolated(&position, x_next, &speed, v) })
+        };
+        [-1.0, 0.0, 1.0].map(pushed).into()
+    })
 }
 
 /// A pendulum that is to stand upright, on a grid of angles and speeds with values interpolated; it never ends.
@@ -89,172 +82,139 @@ pub fn pendulum(side: usize, discount: f64) -> Family {
     // The last angle is the first again.
     let angle = Axis { least: -std::f64::consts::PI, most: std::f64::consts::PI, n: side + 1 };
     let speed = Axis { least: -8.0, most: 8.0, n: side };
-    let mut builder = FamilyBuilder::default();
-    for state in 0..side * side {
+    let n_states = side * side;
+    family(n_states, discount, |state| {
         let (theta, omega) = (angle.value(state / side), speed.value(state % side));
-        for torque in [-2.0, -1.0, 0.0, 1.0, 2.0] {
+        let turned = |torque: f64| {
             let omega_next =
                 (omega + 0.05 * (15.0 * theta.sin() + 3.0 * torque)).clamp(speed.least, speed.most);
             let turn = 2.0 * std::f64::consts::PI;
             let theta_next = (theta + 0.05 * omega_next - angle.least).rem_euclid(turn) + angle.least;
             let cost = theta * theta + 0.1 * omega * omega + 0.001 * torque * torque;
             let outcomes = interpolated(&angle, theta_next, &speed, omega_next);
-            let wrapped = outcomes.into_iter().map(|(s, p)| (s % (side * side) as u32, p));
-            builder.choice(-cost, wrapped);
-        }
-        builder.end_state();
-    }
-    builder.finish(discount)
+            (-cost, outcomes.into_iter().map(|(s, p)| (s % n_states as u32, p)).collect())
+        };
+        [-2.0, -1.0, 0.0, 1.0, 2.0].map(turned).into()
+    })
 }
 
 /// Two queues in a row with a rate of service to choose for each; one event per step, and customers are lost where it is full.
 pub fn tandem_queue(capacity: usize, discount: f64) -> Family {
+    const ARRIVAL: f64 = 0.2;
+    const RATES: [f64; 2] = [0.25, 0.4];
     let n = capacity + 1;
-    let mut builder = FamilyBuilder::default();
-    for state in 0..n * n {
+    let to = |a: usize, b: usize| (a * n + b) as u32;
+    family(n * n, discount, |state| {
         let (first, second) = (state / n, state % n);
-        for (i, fast) in [0.25, 0.4].into_iter().enumerate() {
-            for (j, also) in [0.25, 0.4].into_iter().enumerate() {
-                let arrival = 0.2;
-                let mut outcomes = Vec::with_capacity(4);
-                let to = |a: usize, b: usize| (a * n + b) as u32;
-                let mut stay = 1.0 - arrival;
-                outcomes.push((to((first + 1).min(capacity), second), arrival));
-                if first > 0 {
-                    outcomes.push((to(first - 1, (second + 1).min(capacity)), fast));
-                    stay -= fast;
-                }
-                if second > 0 {
-                    outcomes.push((to(first, second - 1), also));
-                    stay -= also;
-                }
-                if stay > 1e-12 {
-                    outcomes.push((state as u32, stay));
-                }
-                let lost = if first == capacity { 10.0 } else { 0.0 };
-                builder.choice(-((first + second) as f64) - 5.0 * (i + j) as f64 - lost, outcomes);
+        let serve = |(i, j): (usize, usize)| {
+            let mut outcomes = vec![(to((first + 1).min(capacity), second), ARRIVAL)];
+            let mut stay = 1.0 - ARRIVAL;
+            if first > 0 {
+                outcomes.push((to(first - 1, (second + 1).min(capacity)), RATES[i]));
+                stay -= RATES[i];
             }
-        }
-        builder.end_state();
-    }
-    builder.finish(discount)
+            if second > 0 {
+                outcomes.push((to(first, second - 1), RATES[j]));
+                stay -= RATES[j];
+            }
+            if stay > 1e-12 {
+                outcomes.push((state as u32, stay));
+            }
+            let lost = if first == capacity { 10.0 } else { 0.0 };
+            (-((first + second) as f64) - 5.0 * (i + j) as f64 - lost, outcomes)
+        };
+        [(0, 0), (0, 1), (1, 0), (1, 1)].map(serve).into()
+    })
 }
 
 /// An epidemic among `population` people: susceptible and infected, with measures of four strengths; it ends with the last
 /// infection.
 pub fn epidemic(population: usize, discount: f64) -> Family {
-    let mut builder = FamilyBuilder::default();
     let index = |s: usize, i: usize| (s * (population + 1) - s * s.saturating_sub(1) / 2 + i) as u32;
-    for susceptible in 0..=population {
-        for infected in 0..=population - susceptible {
-            if infected == 0 {
-                builder.end_state();
-                continue;
-            }
-            for (measure, contact) in [0.6, 0.4, 0.25, 0.1].into_iter().enumerate() {
-                let risk = 1.0 - (-contact * infected as f64 / population as f64).exp();
-                let caught = binomial(susceptible, risk);
-                let healed = binomial(infected, 0.3);
-                let mut outcomes = Vec::new();
-                for (new, p) in caught.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-                    for (gone, q) in healed.iter().enumerate().filter(|(_, q)| **q > 0.0) {
-                        outcomes.push((index(susceptible - new, infected + new - gone), p * q));
-                    }
+    let people: Vec<(usize, usize)> =
+        (0..=population).flat_map(|s| (0..=population - s).map(move |i| (s, i))).collect();
+    family(people.len(), discount, |state| {
+        let (susceptible, infected) = people[state];
+        let measured = |(measure, contact): (usize, f64)| {
+            let risk = 1.0 - (-contact * infected as f64 / population as f64).exp();
+            let (caught, healed) = (binomial(susceptible, risk), binomial(infected, 0.3));
+            let mut outcomes = Vec::new();
+            for (new, p) in caught.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                for (gone, q) in healed.iter().enumerate().filter(|(_, q)| **q > 0.0) {
+                    outcomes.push((index(susceptible - new, infected + new - gone), p * q));
                 }
-                let sum: f64 = outcomes.iter().map(|(_, p)| p).sum();
-                outcomes.iter_mut().for_each(|(_, p)| *p /= sum);
-                builder.choice(-(infected as f64) - 4.0 * measure as f64, outcomes);
             }
-            builder.end_state();
-        }
-    }
-    builder.finish(discount)
+            let sum: f64 = outcomes.iter().map(|(_, p)| p).sum();
+            outcomes.iter_mut().for_each(|(_, p)| *p /= sum);
+            (-(infected as f64) - 4.0 * measure as f64, outcomes)
+        };
+        let measures = [0.6, 0.4, 0.25, 0.1].into_iter().enumerate();
+        if infected == 0 { Vec::new() } else { measures.map(measured).collect() }
+    })
 }
 
 /// A gambler who bets on a coin that comes up heads with 0.4, until nothing is left or the goal is reached; all bets.
 pub fn gambler(goal: usize, discount: f64) -> Family {
-    let mut builder = FamilyBuilder::default();
-    builder.end_state();
-    for capital in 1..goal {
-        for bet in 1..=capital.min(goal - capital) {
+    family(goal + 1, discount, |capital| {
+        let bet = |bet: usize| {
             let reward = if capital + bet == goal { 0.4 } else { 0.0 };
-            builder.choice(reward, [((capital + bet) as u32, 0.4), ((capital - bet) as u32, 0.6)]);
-        }
-        builder.end_state();
-    }
-    builder.end_state();
-    builder.finish(discount)
+            (reward, vec![((capital + bet) as u32, 0.4), ((capital - bet) as u32, 0.6)])
+        };
+        (1..=capital.min(goal - capital)).map(bet).collect()
+    })
 }
 
 /// A machine that wears by a few units per step, faster when old, and may be replaced; it never ends.
 pub fn replacement(n_states: usize, discount: f64) -> Family {
     let mut rng = Random::from_seed(1);
-    let mut builder = FamilyBuilder::default();
-    for wear in 0..n_states {
-        let p = probabilities(&mut rng, 6);
-        let outcomes = p.into_iter().enumerate().map(|(more, p)| ((wear + more).min(n_states - 1) as u32, p));
-        builder.choice(-10.0 * wear as f64 / n_states as f64, outcomes.collect::<Vec<_>>());
-        builder.choice(-500.0, [(0, 0.9), (1.min(n_states - 1) as u32, 0.1)]);
-        builder.end_state();
-    }
-    builder.finish(discount)
+    family(n_states, discount, |wear| {
+        let p = probabilities(&mut rng, 6).into_iter().enumerate();
+        let worn = p.map(|(more, p)| ((wear + more).min(n_states - 1) as u32, p)).collect();
+        let new = vec![(0, 0.9), (1.min(n_states - 1) as u32, 0.1)];
+        vec![(-10.0 * wear as f64 / n_states as f64, worn), (-500.0, new)]
+    })
 }
 
 /// A forest that grows older by a year unless it burns or is cut.
 pub fn forest(n_states: usize, discount: f64) -> Family {
-    let mut builder = FamilyBuilder::default();
     let oldest = n_states - 1;
-    for age in 0..n_states {
-        builder
-            .choice(if age == oldest { 4.0 } else { 0.0 }, [(((age + 1).min(oldest)) as u32, 0.9), (0, 0.1)]);
-        let worth = if age == 0 {
-            0.0
-        } else if age == oldest {
-            2.0
-        } else {
-            1.0
+    family(n_states, discount, |age| {
+        let [kept, cut] = match age {
+            _ if age == oldest => [4.0, if age == 0 { 0.0 } else { 2.0 }],
+            0 => [0.0, 0.0],
+            _ => [0.0, 1.0],
         };
-        builder.choice(worth, [(0, 1.0)]);
-        builder.end_state();
-    }
-    builder.finish(discount)
+        vec![(kept, vec![((age + 1).min(oldest) as u32, 0.9), (0, 0.1)]), (cut, vec![(0, 1.0)])]
+    })
 }
 
 /// A random graph in which every choice stays where it is most of the time: with 0.999 or 0.9999.
 pub fn self_loops(n_states: usize, discount: f64) -> Family {
     let mut rng = Random::from_seed(2);
-    let mut builder = FamilyBuilder::default();
-    for state in 0..n_states as u32 {
-        for _ in 0..3 {
-            let stay = if rng.chance(0.5) { 0.999 } else { 0.9999 };
-            let p = probabilities(&mut rng, 4);
-            let mut outcomes: Vec<(u32, f64)> =
-                p.into_iter().map(|p| (rng.below(n_states as u32), (1.0 - stay) * p)).collect();
-            outcomes.push((state, stay));
-            builder.choice(rng.unit(), outcomes);
-        }
-        builder.end_state();
-    }
-    builder.finish(discount)
+    let mut choice = |state: usize| {
+        let stay = if rng.chance(0.5) { 0.999 } else { 0.9999 };
+        let p = probabilities(&mut rng, 4);
+        let left = p.into_iter().map(|p| (rng.below(n_states as u32), (1.0 - stay) * p));
+        let outcomes = left.chain([(state as u32, stay)]).collect();
+        (rng.unit(), outcomes)
+    };
+    family(n_states, discount, |state| (0..3).map(|_| choice(state)).collect())
 }
 
 /// A torus on which a walker drifts in the direction of the choice; rewards differ by place, and it never ends.
 pub fn torus(side: usize, discount: f64) -> Family {
     let mut rng = Random::from_seed(3);
-    let mut builder = FamilyBuilder::default();
-    for state in 0..side * side {
+    family(side * side, discount, |state| {
         let (r, c) = (state / side, state % side);
         let reward = rng.unit();
         let to = |r: usize, c: usize| (r % side * side + c % side) as u32;
         let around = [to(r + 1, c), to(r, c + 1), to(r + side - 1, c), to(r, c + side - 1)];
-        for direction in 0..4 {
+        let drift = |direction: usize| {
             let outcomes = around.into_iter().enumerate();
-            let drift = |(i, to)| (to, if i == direction { 0.7 } else { 0.1 });
-            builder.choice(reward, outcomes.map(drift).collect::<Vec<_>>());
-        }
-        builder.end_state();
-    }
-    builder.finish(discount)
+            (reward, outcomes.map(|(i, to)| (to, if i == direction { 0.7 } else { 0.1 })).collect())
+        };
+        (0..4).map(drift).collect()
+    })
 }
 
 /// Equally spaced numbers.

@@ -18,45 +18,52 @@ const LIMITS: Limits = Limits { tolerance: 1e-4, relative: 0.0, stop: &|| false,
 /// The walls of `walls`, each closed and opened again.
 const WALLS: usize = 50;
 
-const CASES: [&str; 21] = [
-    "layered1m",
-    "corridor10k",
-    "corridor1m",
-    "corridor1m_shuf",
-    "maze50",
-    "maze200",
-    "maze500",
-    "garnet2k",
-    "garnet100k",
-    "inventory200",
-    "products30",
-    "car150",
-    "pendulum101",
-    "queues100",
-    "epidemic40",
-    "gambler500",
-    "replacement5k",
-    "forest20k",
-    "selfloops2k",
-    "torus80",
-    "walls",
+/// The name of a case, and its model; `walls` measures repairs.
+type Case = (&'static str, Option<fn() -> Family>);
+
+/// All cases. The last [`N_LARGE`] are too large to run by default.
+const CASES: [Case; 23] = [
+    ("layered1m", Some(|| families::layered(2_000, 500, 0))),
+    ("corridor10k", Some(|| families::corridor(10_000, None))),
+    ("corridor1m", Some(|| families::corridor(1_000_000, None))),
+    ("corridor1m_shuf", Some(|| families::corridor(1_000_000, Some(0)))),
+    ("maze50", Some(|| MazeModel::new(50, 0).family())),
+    ("maze200", Some(|| MazeModel::new(200, 0).family())),
+    ("maze500", Some(|| MazeModel::new(500, 0).family())),
+    ("garnet2k", Some(|| families::garnet(2_000, 5, 10, 0))),
+    ("garnet100k", Some(|| families::garnet(100_000, 5, 10, 0))),
+    ("inventory200", Some(|| applied::inventory(200, 0.999))),
+    ("products30", Some(|| applied::two_products(30, 0.999))),
+    ("car150", Some(|| applied::mountain_car(150, 0.999))),
+    ("pendulum101", Some(|| applied::pendulum(101, 0.999))),
+    ("queues100", Some(|| applied::tandem_queue(100, 0.999))),
+    ("epidemic40", Some(|| applied::epidemic(40, 0.999))),
+    ("gambler500", Some(|| applied::gambler(500, 0.999))),
+    ("replacement5k", Some(|| applied::replacement(5_000, 0.999))),
+    ("forest20k", Some(|| applied::forest(20_000, 0.999))),
+    ("selfloops2k", Some(|| applied::self_loops(2_000, 0.999))),
+    ("torus80", Some(|| applied::torus(80, 0.999))),
+    ("walls", None),
+    ("garnet10m", Some(|| families::garnet(10_000_000, 2, 5, 0))),
+    ("layered10m", Some(|| families::layered(10_000, 1_000, 0))),
 ];
 
-/// Too large to run by default.
-const LARGE: [&str; 2] = ["garnet10m", "layered10m"];
+const N_LARGE: usize = 2;
 
 /// Measures the cases that the arguments select.
 pub fn run(arguments: &BenchArguments) -> Result<()> {
-    let cases: Vec<&str> = match &arguments.cases[..] {
-        [] if arguments.model.is_some() => Vec::new(),
-        [] => CASES.iter().chain(LARGE.iter().filter(|_| arguments.large)).copied().collect(),
-        named => named.iter().map(String::as_str).collect(),
+    let find = |name: &String| {
+        CASES.iter().find(|case| case.0 == name).ok_or_else(|| {
+            let expected = CASES.map(|case| case.0).join(", ");
+            Error::new(format!("--cases: found '{name}'; expected some of {expected}"))
+        })
     };
-    let known = || CASES.iter().chain(&LARGE);
-    if let Some(unknown) = cases.iter().find(|case| !known().any(|known| known == *case)) {
-        let expected = known().copied().collect::<Vec<_>>().join(", ");
-        return Err(Error::new(format!("--cases: found '{unknown}'; expected some of {expected}")));
-    }
+    let cases: Vec<_> = match &arguments.cases[..] {
+        [] if arguments.model.is_some() => Vec::new(),
+        [] if arguments.large => CASES.iter().collect(),
+        [] => CASES[..CASES.len() - N_LARGE].iter().collect(),
+        named => named.iter().map(find).collect::<Result<_>>()?,
+    };
     let own = arguments.model.is_some().then(|| read(arguments)).transpose()?;
 
     let bench =
@@ -80,15 +87,15 @@ pub fn run(arguments: &BenchArguments) -> Result<()> {
     if let Some((name, family, direction)) = own {
         rows.push(bench.solve(&name, &family, direction)?);
     }
-    for case in cases {
-        rows.push(match make(case) {
-            Some(family) => bench.solve(case, &family, Direction::Maximize)?,
+    for (case, make) in cases {
+        rows.push(match make {
+            Some(make) => bench.solve(case, &make(), Direction::Maximize)?,
             None => bench.walls()?,
         });
     }
     if arguments.options.json {
         let all = json!({ "tolerance": LIMITS.tolerance, "runs": bench.runs, "streaming_gb_per_s": bench.streaming, "rows": rows });
-        output::result(serde_json::to_string_pretty(&all).map_err(|error| Error::new(error.to_string()))?);
+        output::result(serde_json::to_string_pretty(&all)?);
     }
     Ok(())
 }
@@ -101,34 +108,6 @@ fn read(arguments: &BenchArguments) -> Result<(String, Family, Direction)> {
     let name = path.file_stem().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let direction = if arguments.minimize { Direction::Minimize } else { Direction::Maximize };
     Ok((name, Family { mdp, discount: arguments.discount.unwrap_or(0.99) }, direction))
-}
-
-fn make(case: &str) -> Option<Family> {
-    Some(match case {
-        "maze50" => MazeModel::new(50, 0).family(),
-        "maze200" => MazeModel::new(200, 0).family(),
-        "maze500" => MazeModel::new(500, 0).family(),
-        "garnet2k" => families::garnet(2_000, 5, 10, 0),
-        "garnet100k" => families::garnet(100_000, 5, 10, 0),
-        "garnet10m" => families::garnet(10_000_000, 2, 5, 0),
-        "layered1m" => families::layered(2_000, 500, 0),
-        "layered10m" => families::layered(10_000, 1_000, 0),
-        "inventory200" => applied::inventory(200, 0.999),
-        "products30" => applied::two_products(30, 0.999),
-        "car150" => applied::mountain_car(150, 0.999),
-        "pendulum101" => applied::pendulum(101, 0.999),
-        "queues100" => applied::tandem_queue(100, 0.999),
-        "epidemic40" => applied::epidemic(40, 0.999),
-        "gambler500" => applied::gambler(500, 0.999),
-        "replacement5k" => applied::replacement(5_000, 0.999),
-        "forest20k" => applied::forest(20_000, 0.999),
-        "selfloops2k" => applied::self_loops(2_000, 0.999),
-        "torus80" => applied::torus(80, 0.999),
-        "corridor10k" => families::corridor(10_000, None),
-        "corridor1m" => families::corridor(1_000_000, None),
-        "corridor1m_shuf" => families::corridor(1_000_000, Some(0)),
-        _ => return None,
-    })
 }
 
 struct Bench {

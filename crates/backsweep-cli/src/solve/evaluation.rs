@@ -101,7 +101,7 @@ fn read(path: &Path, mdp: &Mdp) -> Result<MixedPolicy> {
     let mut table = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_path(path)
-        .map_err(|error| Error::at(path.display(), format!("cannot read the file ({error})")))?;
+        .map_err(|error| Error::unread(path, error))?;
     let header = table.headers().map_err(|error| refused(1, error.to_string()))?.clone();
     let column = |name: &str| header.iter().position(|found| found.eq_ignore_ascii_case(name));
     let (Some(state_column), Some(action_column)) = (column("state"), column("action")) else {

@@ -3,8 +3,8 @@
 use super::changes::{TableEdit, What};
 use super::report::{self, StateRow};
 use crate::error::{Error, Result};
-use backsweep_mdp::{Mdp, Objective, Question, StateNames};
-use backsweep_solve::{Answer, ChoiceRow, Edit, Limits, Session};
+use backsweep_mdp::{ChoiceRow, Mdp, Objective, Question, StateNames};
+use backsweep_solve::{Answer, Edit, Limits, Session};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -134,11 +134,11 @@ impl<'m> LiveAnswer<'m> {
         let (Done { n_changes, seconds, moved }, answer) = (done, self.answer()?);
         let how = if answer.repaired { "repaired" } else { "solved again" };
         let work = if answer.repaired { "backup" } else { "iteration" };
-        let proven = if answer.converged { "proven" } else { "not converged" };
+        let proven = if answer.solution.converged { "proven" } else { "not converged" };
         Ok(format!(
             "{}, {how} in {seconds:.6} s ({}); the policy changes in {}; {proven} within {:.1e}",
             report::count(*n_changes, "change"),
-            report::count(answer.iterations as usize, work),
+            report::count(answer.solution.iterations as usize, work),
             report::count(moved.len(), "state"),
             bound(answer)
         ))
@@ -177,8 +177,8 @@ impl<'m> LiveAnswer<'m> {
     pub fn of<'a>(&'a self, answer: &'a Answer) -> impl Fn(usize) -> StateRow + use<'a, 'm> {
         |state| StateRow {
             value: answer.values[state],
-            lower: answer.lower[state],
-            upper: answer.upper[state],
+            lower: answer.solution.lower[state],
+            upper: answer.solution.upper[state],
             action: self.action(answer.policy[state]),
         }
     }
@@ -198,9 +198,9 @@ impl<'m> LiveAnswer<'m> {
         if let Some(Done { n_changes, seconds, moved }) = done {
             line["changes"] = json!(n_changes);
             line["seconds"] = json!(seconds);
-            line["backups"] = json!(if answer.repaired { answer.iterations } else { 0 });
+            line["backups"] = json!(if answer.repaired { answer.solution.iterations } else { 0 });
             line["solved_afresh"] = json!(!answer.repaired);
-            line["converged"] = json!(answer.converged);
+            line["converged"] = json!(answer.solution.converged);
             line["policy_changes"] = json!(moved.len());
         }
         Ok(line)

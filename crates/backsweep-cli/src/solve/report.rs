@@ -43,13 +43,18 @@ impl StateRow {
 /// Values, intervals and actions of the initial states or, if there are none, of the first ones.
 pub fn states(mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> String {
     let (shown, rest) = shown(mdp);
-    let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
-    rows.extend(shown.into_iter().map(|state| {
-        let StateRow { value, lower, upper, action } = of(state);
+    let rows = shown.into_iter().map(|state| (mdp.state_name(state), of(state)));
+    format!("{}{rest}", state_table(rows))
+}
+
+/// Values, intervals and actions of named states.
+pub fn state_table(rows: impl IntoIterator<Item = (String, StateRow)>) -> String {
+    let header = ["state", "value", "at least", "at most", "action"].map(str::to_owned);
+    let row = |(name, StateRow { value, lower, upper, action })| {
         let action = action.unwrap_or(NOTHING.to_owned());
-        [mdp.state_name(state), number(value), format!("{lower:?}"), format!("{upper:?}"), action]
-    }));
-    format!("{}{rest}", table(&rows, 3))
+        [name, number_between(value, lower, upper), format!("{lower:?}"), format!("{upper:?}"), action]
+    };
+    table(&std::iter::once(header).chain(rows.into_iter().map(row)).collect::<Vec<_>>(), 3)
 }
 
 /// The states to print, and a line about the others.
@@ -90,38 +95,24 @@ pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
     text
 }
 
-/// The result of a solve, for the line that says what is proven.
-pub struct Proof<'a> {
-    pub lower: &'a [f64],
-    pub upper: &'a [f64],
-    pub converged: bool,
-    pub iterations: u64,
-    pub explanation: &'a [String],
+/// Says what is proven.
+pub fn proof(solution: &Solution, tolerances: (f64, f64), reason: &str) -> String {
+    let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
+    let both = || solution.lower.iter().zip(&solution.upper);
+    let widest = both().map(gap).fold(0.0, f64::max);
+    let infinite = match both().filter(|(l, u)| l == u && l.is_infinite()).count() {
+        0 => String::new(),
+        1 => "; the value of 1 state is proven to be infinite".to_owned(),
+        n => format!("; the values of {n} states are proven to be infinite"),
+    };
+    proof_line(solution.converged, widest, tolerances, reason, &infinite)
 }
 
-impl Proof<'_> {
-    /// Says what is proven.
-    pub fn line(&self, (tolerance, relative): (f64, f64), reason: &str) -> String {
-        let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
-        let both = || self.lower.iter().zip(self.upper);
-        let widest = both().map(gap).fold(0.0, f64::max);
-        let infinite = match both().filter(|(l, u)| l == u && l.is_infinite()).count() {
-            0 => String::new(),
-            1 => "; the value of 1 state is proven to be infinite".to_owned(),
-            n => format!("; the values of {n} states are proven to be infinite"),
-        };
-        proof_line(self.converged, widest, (tolerance, relative), reason, &infinite)
-    }
-
-    /// The method, time and memory of the solve.
-    pub fn effort(&self, seconds: f64) -> String {
-        let method = self.explanation.first().map_or("graph analysis", String::as_str);
-        format!(
-            "method: {method}\n{}, {seconds:.3} s, peak memory {}",
-            count(self.iterations as usize, "iteration"),
-            peak_memory_text()
-        )
-    }
+/// The method, time and memory of the solve.
+pub fn effort(solution: &Solution, seconds: f64) -> String {
+    let method = solution.explanation.first().map_or("graph analysis", String::as_str);
+    let iterations = count(solution.iterations as usize, "iteration");
+    format!("method: {method}\n{iterations}, {seconds:.3} s, peak memory {}", peak_memory_text())
 }
 
 /// The line that says what was proven about intervals, the widest of which has this width; `infinite` says which values are infinite.
@@ -164,13 +155,23 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// A number with ten digits, or with all if ten would show it outside its interval.
+fn number_between(x: f64, lower: f64, upper: f64) -> String {
+    let text = number(x);
+    if text.parse().is_ok_and(|shown: f64| shown < lower || shown > upper) { format!("{x:?}") } else { text }
+}
+
 /// The text where nothing is chosen.
 pub const NOTHING: &str = "-";
+
+/// A number with all digits; nothing if it is unknown.
+pub fn exact(x: f64) -> String {
+    if x.is_nan() { String::new() } else { format!("{x:?}") }
+}
 
 /// Writes `state,value,lower,upper`, with all digits. A value about which nothing is known is empty.
 pub fn write_values(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Result<()> {
     write(path, ["state", "value", "lower", "upper"], mdp.n_states(), |state| {
-        let exact = |x: f64| if x.is_nan() { String::new() } else { format!("{x:?}") };
         let row = of(state);
         Ok([mdp.state_name(state), exact(row.value), exact(row.lower), exact(row.upper)])
     })
@@ -222,8 +223,7 @@ fn write_header(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Resul
          return state < BACKSWEEP_N_STATES ? backsweep_policy_table[state] : -1;\n}}\n\n#endif\n",
         if names.is_empty() { "    0".to_owned() } else { names.join(",\n") },
     );
-    std::fs::write(path, text)
-        .map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))
+    std::fs::write(path, text).map_err(|error| Error::unwritten(path, error))
 }
 
 /// Writes a table, row by row.
@@ -233,8 +233,7 @@ pub fn write<const N: usize>(
     n_rows: usize,
     mut row: impl FnMut(usize) -> Result<[String; N]>,
 ) -> Result<()> {
-    let refused =
-        |error: csv::Error| Error::new(format!("{}: cannot write the file ({error})", path.display()));
+    let refused = |error: csv::Error| Error::unwritten(path, error);
     let mut table = csv::Writer::from_path(path).map_err(refused)?;
     table.write_record(header).map_err(refused)?;
     for i in 0..n_rows {

@@ -1,15 +1,14 @@
 //! `backsweep solve --stream`: the model stays on disk.
 
 use super::SolveArguments;
-use super::report::{NOTHING, SHOWN, count, number, proof_line, table, write};
+use super::report::{SHOWN, StateRow, count, exact, proof_line, state_table, write};
 use crate::error::{Error, Result};
+use crate::interrupt::Deadline;
 use crate::{interrupt, output, process, progress};
 use backsweep_mdp::{BlockRows, DiskMdp, Format, NO_CHOICE, Objective, Question, printable};
 use backsweep_solve::{Limits, StreamProgress, StreamedSolution, solve_streamed};
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 /// Arcs per block: 64 MB of file, so that a read takes much longer than finding its place.
 const ARCS_PER_BLOCK: u64 = 1 << 22;
@@ -21,19 +20,15 @@ pub fn run(arguments: &SolveArguments, question: &Question) -> Result<()> {
             "--stream needs --discount below 1; other questions need the model in memory",
         ));
     };
-    let format = arguments.format.map_or_else(|| Format::of(&arguments.model), Ok);
-    if format.map_err(|error| Error::new(error.to_string()))? != Format::Umb {
+    if arguments.format.map_or_else(|| Format::of(&arguments.model), Ok)? != Format::Umb {
         let problem = "--stream reads uncompressed UMB files; convert the model first (backsweep convert MODEL model.umb \
                        --uncompressed)";
-        return Err(Error::new(format!("{}: {problem}", arguments.model.display())));
+        return Err(Error::at(arguments.model.display(), problem));
     }
     interrupt::note_on_ctrl_c(format!("the offsets of {} were being read", arguments.model.display()));
-    let disk =
-        DiskMdp::open(&arguments.model, ARCS_PER_BLOCK).map_err(|error| Error::new(error.to_string()))?;
-    let interrupted = interrupt::on_ctrl_c();
-    let began = Instant::now();
-    let in_time = || arguments.time_limit.is_none_or(|limit| began.elapsed() < limit);
-    let stop = || interrupted.load(Ordering::Relaxed) || !in_time();
+    let disk = DiskMdp::open(&arguments.model, ARCS_PER_BLOCK)?;
+    let deadline = Deadline::new(arguments.time_limit);
+    let stop = || deadline.stop();
     let (tolerance, relative) = arguments.tolerances();
     let limits = Limits { tolerance, relative, stop: &stop, threads: 1 };
     let bar = progress::bar(disk.n_blocks() as u64);
@@ -45,22 +40,16 @@ pub fn run(arguments: &SolveArguments, question: &Question) -> Result<()> {
     };
     let solved = solve_streamed(&disk, reward.as_deref(), *discount, question.direction, &limits, &show);
     bar.finish_and_clear();
-    let solution = solved.map_err(|error| Error::new(error.to_string()))?;
-    let seconds = began.elapsed().as_secs_f64();
-    let stopped = match (interrupted.load(Ordering::Relaxed), in_time()) {
-        _ if solution.converged => None,
-        (true, _) => Some("stopped by Ctrl-C"),
-        (_, false) => Some("the time limit was reached"),
-        _ => None,
-    };
+    let solution = solved?;
+    let seconds = deadline.elapsed().as_secs_f64();
+    let stopped = deadline.reason().filter(|_| !solution.converged);
     if let Some(path) = &arguments.values {
         write_values(path, &solution)?;
     }
     if let Some(path) = &arguments.policy {
         write_policy(path, &disk, &solution)?;
     }
-    let bytes =
-        disk.bytes_per_pass(disk.rewards(reward.as_deref()).map_err(|error| Error::new(error.to_string()))?);
+    let bytes = disk.bytes_per_pass(disk.rewards(reward.as_deref())?);
     let sizes = [(disk.n_states() as u64, "state"), (disk.n_choices(), "choice"), (disk.n_arcs(), "arc")];
     let sizes = sizes.map(|(n, thing)| count(n as usize, thing)).join(", ");
     let question = question.to_string();
@@ -94,15 +83,13 @@ fn states(disk: &DiskMdp, solution: &StreamedSolution) -> Result<String> {
         [] => (0..disk.n_states().min(SHOWN)).collect(),
         initial => initial.iter().take(SHOWN).map(|&state| state as usize).collect(),
     };
-    let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
     let mut reader = PolicyReader::new(disk)?;
-    for state in all {
-        let action = reader.action(solution, state)?.unwrap_or(NOTHING.to_owned());
-        let bounds = [solution.lower(state), solution.upper(state)].map(|bound| format!("{bound:?}"));
-        let [lower, upper] = bounds;
-        rows.push([state.to_string(), number(solution.value(state)), lower, upper, action]);
-    }
-    Ok(table(&rows, 3))
+    let mut row = |state| {
+        let (value, lower, upper) = (solution.value(state), solution.lower(state), solution.upper(state));
+        let action = reader.action(solution, state)?;
+        Ok((state.to_string(), StateRow { value, lower, upper, action }))
+    };
+    Ok(state_table(all.into_iter().map(&mut row).collect::<Result<Vec<_>>>()?))
 }
 
 /// Reads names of actions, block by block.
@@ -116,8 +103,7 @@ struct PolicyReader<'a> {
 
 impl<'a> PolicyReader<'a> {
     fn new(disk: &'a DiskMdp) -> Result<Self> {
-        let file = disk.file().map_err(|error| Error::new(error.to_string()))?;
-        Ok(Self { disk, file, rows: BlockRows::default(), block: None })
+        Ok(Self { disk, file: disk.file()?, rows: BlockRows::default(), block: None })
     }
 
     fn action(&mut self, solution: &StreamedSolution, state: usize) -> Result<Option<String>> {
@@ -128,8 +114,8 @@ impl<'a> PolicyReader<'a> {
         let states = self.disk.states_of(block);
         if self.block.as_ref().is_none_or(|(known, _)| *known != block) {
             let choices = &solution.policy[states.clone()];
-            let actions = self.disk.actions(&mut self.file, block, choices, &mut self.rows);
-            self.block = Some((block, actions.map_err(|error| Error::new(error.to_string()))?));
+            let actions = self.disk.actions(&mut self.file, block, choices, &mut self.rows)?;
+            self.block = Some((block, actions));
         }
         Ok(self.block.as_ref().and_then(|(_, actions)| actions[state - states.start].clone()))
     }
@@ -137,7 +123,6 @@ impl<'a> PolicyReader<'a> {
 
 fn write_values(path: &Path, solution: &StreamedSolution) -> Result<()> {
     let row = |state| {
-        let exact = |x: f64| if x.is_nan() { String::new() } else { format!("{x:?}") };
         let [value, lower, upper] =
             [solution.value(state), solution.lower(state), solution.upper(state)].map(exact);
         Ok([state.to_string(), value, lower, upper])

@@ -3,14 +3,13 @@
 use super::changes::{Parser, TableEdit};
 use super::live::{Done, LiveAnswer};
 use crate::error::{Error, Result};
+use crate::interrupt::Deadline;
 use crate::output;
 use backsweep_solve::Limits;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The interval at which the file and Ctrl-C are checked.
 const LOOK: Duration = Duration::from_millis(100);
@@ -20,8 +19,7 @@ pub fn watch(
     from: &Path,
     live: &mut LiveAnswer,
     limits: &Limits,
-    interrupted: &AtomicBool,
-    began: &Mutex<Instant>,
+    deadline: &Deadline,
     mut done: impl FnMut(&LiveAnswer, &Done) -> Result<()>,
 ) -> Result<()> {
     let mut source = if from == Path::new("-") { Source::lines() } else { Source::file(from) };
@@ -30,12 +28,10 @@ pub fn watch(
         n_refused += 1;
         output::note(format_args!("backsweep: {problem}"));
     };
-    while !interrupted.load(Ordering::Relaxed) {
+    while !deadline.is_interrupted() {
         let Some(edits) = source.next(live, &mut refuse) else { break };
         // The time limit applies to each repair.
-        if let Ok(mut began) = began.lock() {
-            *began = Instant::now();
-        }
+        deadline.restart();
         if let Some(made) = live.change(&edits, limits, &mut refuse)? {
             done(live, &made)?;
         }

@@ -15,7 +15,7 @@ fn changes_are_repaired_and_reported() {
     let table =
         folder.solve("t.csv --discount 0.9 --changes c.csv --tolerance 1e-10 --values v.csv --policy p.csv");
     let (before, after) = table.split_once("\nc.csv: ").unwrap();
-    assert!(before.contains("7.454545455"), "{before}");
+    assert!(before.contains("7.454545454545453"), "{before}");
     assert!(after.starts_with("2 changes, repaired in "), "{after}");
     let hall: Vec<&str> =
         after.lines().find(|line| line.starts_with("hall")).unwrap().split_whitespace().collect();

@@ -18,6 +18,8 @@ const ROUNDING_FLOOR: f64 = 1.0 / (1u128 << 80) as f64;
 /// Weights of one pair must be so close together that its sum loses at most this fraction of any
 /// of them: everything recorded can then be undone.
 const MAX_LOST: f64 = 1.0 / (1u64 << 20) as f64;
+/// Where what is left of a pair's weight is no larger than this many times what its sum lost, it is added up again.
+const MAX_HIDDEN: f64 = (1u64 << 32) as f64;
 
 /// The effect of [`Model::record`]: everything a planner needs to restore its values in constant time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -237,7 +239,7 @@ impl Model {
         if left.high < 0.0 || after.high < 0.0 {
             return Err(Error::NotRecorded { state, action, taken: -weight, recorded: recorded.high });
         }
-        if after.high == 0.0 && before.lost > 0.0 {
+        if after.high <= MAX_HIDDEN * before.lost && before.lost > 0.0 {
             after = self.weight_without(pair, next, left);
         }
         // A reward sum that a caller adds up may be rounded.
@@ -285,12 +287,12 @@ impl Model {
     ///
     /// # Errors
     /// A state or action that does not exist, a reward that is not finite or above [`MAX_REWARD`],
-    /// a probability outside `[0, 1]`, a sum other than 1. The model is then unchanged.
+    /// a probability outside `[0, 1]` or below [`MIN_WEIGHT`], a sum other than 1. The model is then unchanged.
     pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<Pair> {
         let pair = self.pair(state, action)?;
         let mut sum = 0.0;
         for &Outcome { probability, reward, next } in outcomes {
-            if !(0.0..=1.0).contains(&probability) {
+            if probability != 0.0 && !(MIN_WEIGHT..=1.0).contains(&probability) {
                 return Err(Error::Probability { state, action, found: probability });
             }
             check_reward(state, action, reward)?;
@@ -304,10 +306,11 @@ impl Model {
         }
         self.arcs.check_room(outcomes.len())?;
         self.clear_arcs(pair);
-        let (mut reward_sum, mut ended) = (Sum::default(), Sum::default());
+        let [mut reward_sum, mut ended, mut weight] = [Sum::default(); 3];
         for &Outcome { probability, reward, next } in outcomes {
-            let p = probability / sum;
+            let p = if probability > 0.0 { (probability / sum).max(MIN_WEIGHT) } else { 0.0 };
             reward_sum = reward_sum.plus_product(p, reward);
+            weight = weight.plus(p);
             match next.state() {
                 None => ended = ended.plus(p),
                 Some(next) => {
@@ -317,7 +320,9 @@ impl Model {
             }
         }
         self.ended.set(pair.index(), ended);
-        self.weight_rest.set(pair.index(), [0.0; 2]);
+        // The row weighs 1, and knows by how much its rounded probabilities miss that: they can be undone one by one.
+        let off = weight.plus(-1.0);
+        self.weight_rest.set(pair.index(), [0.0, off.high.abs() + off.lost]);
         self.reward_rest.set(pair.index(), reward_sum.rest());
         let record = &mut self.pairs[pair.index()];
         (record.weight, record.reward_sum) = (1.0, reward_sum.high);

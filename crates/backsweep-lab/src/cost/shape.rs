@@ -16,8 +16,8 @@
 //! of predecessors, and with n actions the pair is the greedy one for one leaf in n.
 
 use super::{MEASURED_FOR, backups_of, clock_cost};
+use crate::Result;
 use crate::setting::RunResult;
-use crate::{Error, Result};
 use backsweep::planner::{Model, Planner, plan};
 use backsweep::{Action, Budget, Next, PlannerKind, Settings, State};
 use backsweep_baselines::{PENG_WILLIAMS, VALUE_ITERATION};
@@ -25,9 +25,6 @@ use std::time::Instant;
 
 /// The most groups that a round changes.
 const MAX_CHANGED_GROUPS: u32 = 16;
-
-/// The most transitions of a model: about 200 MB.
-const MOST_ARCS: u64 = 1 << 22;
 
 /// The sizes of a made-up model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,34 +42,6 @@ pub struct ModelShape {
 impl ModelShape {
     /// The sizes that stay fixed while one grows.
     pub const BASE: Self = Self { successors: 8, actions: 4, predecessors: 16, states: 1000 };
-
-    /// The shape, if it can be built.
-    ///
-    /// # Errors
-    /// If a number is too small, or the model would not fit in memory.
-    pub fn check(self) -> Result<Self> {
-        let Self { successors, actions, predecessors, states } = self;
-        let group = u64::from(predecessors) + 2;
-        let least = [
-            ("successors", successors, 2, ""),
-            ("actions", actions, 1, ""),
-            ("predecessors", predecessors, 1, ""),
-            ("states", states, group, ", the size of one group: the predecessors plus two"),
-        ];
-        for (name, found, least, why) in least {
-            if u64::from(found) < least {
-                return Err(Error::new(format!("{name} is {found}; expected {least} or more{why}")));
-            }
-        }
-        let arcs = u64::from(states).saturating_mul(u64::from(actions)).saturating_mul(u64::from(successors));
-        if arcs > MOST_ARCS {
-            return Err(Error::new(format!(
-                "{states} states of {actions} actions of {successors} successors make a model of {arcs} transitions; \
-                 expected at most {MOST_ARCS}, which fit in memory"
-            )));
-        }
-        Ok(self)
-    }
 
     fn n_groups(&self) -> u32 {
         self.states / (self.predecessors + 2)

@@ -2,7 +2,7 @@
 
 use super::file::{File, MazeTable, MethodTable, OneOrMany};
 use super::{Changes, Experiment, check_name, read_text};
-use crate::check::Comparison;
+use crate::check::SweepComparison;
 use crate::control::{Control, Planning};
 use crate::result::{MazeInfo, Unit};
 use crate::{Error, Result, fnv1a};
@@ -25,8 +25,10 @@ impl Experiment {
         }
         for maze in &file.mazes {
             check_name("mazes.name", &maze.name)?;
-            self.tasks.push((maze.name.clone(), maze.title.clone().unwrap_or_else(|| maze.name.clone())));
-            let task = Arc::new(self.read_maze(maze, file.learning.discount, folder)?);
+            self.info
+                .tasks
+                .push((maze.name.clone(), maze.title.clone().unwrap_or_else(|| maze.name.clone())));
+            let task = Arc::new(self.read_maze(maze, folder)?);
             for method in &file.methods {
                 let planner = changes.planner(&method.planner);
                 planner
@@ -37,41 +39,27 @@ impl Experiment {
         Ok(())
     }
 
-    fn read_maze(&mut self, table: &MazeTable, discount: f64, folder: &Path) -> Result<MazeTask> {
+    fn read_maze(&mut self, table: &MazeTable, folder: &Path) -> Result<MazeTask> {
         let law = match (table.law.as_str(), table.intended) {
-            ("fifteen", None) => Law::Fifteen,
-            ("four", Some(intended)) => Law::Four { intended },
-            ("fifteen", Some(_)) => {
-                return Err(Error::new(format!(
-                    "maze {}: the law 'fifteen' has no probability; remove 'intended'",
-                    table.name
-                )));
-            }
-            ("four", None) => {
-                return Err(Error::new(format!(
-                    "maze {}: the law 'four' needs a probability, as in 'intended = 0.8'",
-                    table.name
-                )));
-            }
-            (found, _) => {
-                return Err(Error::new(format!(
-                    "maze {}: law is '{found}'; expected 'fifteen' or 'four'",
-                    table.name
-                )));
-            }
+            ("fifteen", None) => Ok(Law::Fifteen),
+            ("four", Some(intended)) => Ok(Law::Four { intended }),
+            ("fifteen", Some(_)) => Err("the law 'fifteen' has no probability; remove 'intended'".to_owned()),
+            ("four", None) => Err("the law 'four' needs a probability, as in 'intended = 0.8'".to_owned()),
+            (found, _) => Err(format!("law is '{found}'; expected 'fifteen' or 'four'")),
         };
+        let law = law.map_err(|problem| Error::new(problem).at(format!("maze {}", table.name)))?;
         let (place, text) = if table.maze == "paper" {
             ("the paper's maze".to_owned(), None)
         } else {
             let path = folder.join(&table.maze);
             let text = read_text(&path)?;
             // A changed maze makes it a different experiment, so its text is part of this one's.
-            self.text += &format!("\n# {}\n{text}", table.maze);
+            self.info.text += &format!("\n# {}\n{text}", table.maze);
             (path.display().to_string(), Some(text))
         };
-        let info = MazeInfo { task: table.name.clone(), text, law, step_reward: table.step_reward, discount };
+        let info = MazeInfo { task: table.name.clone(), text, law, step_reward: table.step_reward };
         let task = info.task().map_err(|error| error.at(place))?;
-        self.mazes.push(info);
+        self.info.mazes.push(info);
         Ok(task)
     }
 
@@ -161,7 +149,7 @@ impl Experiment {
                 let seconds = expected_seconds(&control);
                 if method.compare_with_sweeps {
                     let key = self.key(&maze.name, name.into(), cycles, tolerance);
-                    self.add(key, Unit::Step, false, 2.0 * seconds, Box::new(Comparison { control }))?;
+                    self.add(key, Unit::Step, false, 2.0 * seconds, Box::new(SweepComparison { control }))?;
                 } else {
                     self.add(key, Unit::Step, false, seconds, Box::new(control))?;
                 }

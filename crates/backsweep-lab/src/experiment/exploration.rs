@@ -5,7 +5,7 @@ use super::{Changes, Experiment, check_name, read_text};
 use crate::exploration::WorldRun;
 use crate::result::{Unit, WorldInfo};
 use crate::{Error, Result, fnv1a};
-use backsweep::explore::{Explore, Forgetting};
+use backsweep::explore::{Exploration, Explore, Forgetting};
 use backsweep_worlds::{AgentSettings, Horizon, Score, World};
 use std::path::Path;
 
@@ -78,7 +78,7 @@ impl Experiment {
             let mut info = None;
             for size in sizes {
                 let name = size.map_or_else(|| table.name.clone(), |size| format!("{}_{size}", table.name));
-                let stream = fnv1a(&format!("{}/{name}", self.name));
+                let stream = fnv1a(&format!("{}/{name}", self.info.name));
                 for agent in &file.agents {
                     if agent.worlds.as_ref().is_some_and(|worlds| !worlds.contains(&table.name)) {
                         continue;
@@ -97,8 +97,8 @@ impl Experiment {
             let info = info.ok_or_else(|| {
                 Error::new(format!("world {}: no agent runs in it; expected at least one", table.name))
             })?;
-            self.tasks.push((table.name.clone(), info.title.clone()));
-            self.worlds.push(info);
+            self.info.tasks.push((table.name.clone(), info.title.clone()));
+            self.info.worlds.push(info);
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ fn described(table: &WorldTable, world: &World, is_family: bool) -> WorldInfo {
 /// The agent of a table. Numbers are checked where the agent is built.
 fn settings(table: &AgentTable) -> Result<AgentSettings> {
     let default = AgentSettings::default();
-    let explore = explore(table, default.explore)?;
+    let explore = explore(table, default.exploration.explore)?;
     let forgetting = match (table.per_visit, table.half_life, table.window) {
         (None, None, None) => Forgetting::Never,
         (Some(part), None, None) => Forgetting::PerVisit(part),
@@ -131,10 +131,13 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
         _ => return Err(Error::new("expected at most one of 'per_visit', 'half_life' and 'window'")),
     };
     Ok(AgentSettings {
-        explore,
-        start: table.start,
-        age_bonus: table.age_bonus.unwrap_or(default.age_bonus),
-        forgetting,
+        exploration: Exploration {
+            explore,
+            start: table.start,
+            age_bonus: table.age_bonus.unwrap_or_default(),
+            forgetting,
+            ..default.exploration
+        },
         cycles: table.cycles.map_or(default.cycles, u64::from),
         planner: table.planner.as_deref().map_or(Ok(default.planner), backsweep_baselines::named)?,
     })

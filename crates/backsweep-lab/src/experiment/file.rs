@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An experiment file.
+/// An experiment file. `prediction`, `circles`, `predictors`, `cost` and `theory` are for the built-in experiments alone.
 #[derive(Deserialize, Debug, Clone)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -24,8 +24,7 @@ pub struct File {
     pub mazes: Vec<MazeTable>,
     #[serde(default)]
     pub methods: Vec<MethodTable>,
-    #[serde(default)]
-    pub prediction: PredictionTable,
+    pub prediction: Option<PredictionTable>,
     #[serde(default)]
     pub circles: Vec<CircleTable>,
     #[serde(default)]
@@ -168,17 +167,11 @@ impl<'de> Deserialize<'de> for OneOrMany {
 }
 
 /// `[prediction]`: what all predictors share.
-#[derive(Deserialize, Debug, Clone)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Deserialize, Debug, Clone, Copy)]
+#[serde(deny_unknown_fields)]
 pub struct PredictionTable {
     pub steps: u32,
     pub discount: f64,
-}
-
-impl Default for PredictionTable {
-    fn default() -> Self {
-        Self { steps: 10_000, discount: 0.95 }
-    }
 }
 
 /// `[[circles]]`: a task.
@@ -186,11 +179,20 @@ impl Default for PredictionTable {
 #[serde(deny_unknown_fields)]
 pub struct CircleTable {
     pub name: String,
-    pub title: Option<String>,
+    pub title: String,
     /// 1 or 2.
     pub task: u32,
-    /// `fixed` or `random`: a new instance each run.
-    pub instance: String,
+    pub instance: Instance,
+}
+
+/// The instance of a circle.
+#[derive(Deserialize, Debug, Clone, Copy, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Instance {
+    /// The one of the built-in experiment.
+    Fixed,
+    /// A new one each run.
+    Random,
 }
 
 /// `[[predictors]]`: a method of prediction.

@@ -56,7 +56,7 @@ pub struct Series {
     /// Name in the legend; series with the same name share an entry.
     pub label: String,
     /// Its color.
-    pub paint: Paint,
+    pub color: &'static str,
     /// The line that joins the points, if any.
     pub line: Option<LineStyle>,
     /// The marker drawn at each point, if any.
@@ -97,14 +97,8 @@ pub struct Point {
     pub high: f64,
 }
 
-/// A color that is readable on light and dark backgrounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paint {
-    /// The color of the text: black on a light background, near white on a dark one.
-    Ink,
-    /// A fixed color, `#rrggbb`.
-    Hex(&'static str),
-}
+/// The color of the text: black on a light background, near white on a dark one. Other colors are readable on both.
+pub const INK: &str = "#1b1f24";
 
 /// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,12 +145,6 @@ impl Point {
         Point { x, y, low: y, high: y }
     }
 
-    /// A value with `error` on both sides.
-    pub fn with_error(x: f64, y: f64, error: f64) -> Self {
-        let error = if error.is_finite() { error.abs() } else { 0.0 };
-        Point { x, y, low: y - error, high: y + error }
-    }
-
     /// The mean of a setting at `x`, with its 95 % interval.
     pub fn of_summary(x: f64, summary: &Summary) -> Self {
         // The interval of a single run is the run itself; bounds that are not finite are treated likewise.
@@ -194,30 +182,30 @@ impl Axis {
 }
 
 impl Series {
-    fn new(label: impl Into<String>, paint: Paint, shape: SeriesShape, points: Vec<Point>) -> Self {
+    fn new(label: impl Into<String>, color: &'static str, shape: SeriesShape, points: Vec<Point>) -> Self {
         let points = points.into_iter().filter(Point::is_finite).collect();
         let (label, name) = (label.into(), String::new());
-        Series { label, paint, line: None, mark: None, hollow: false, name, shape, end: None, points }
+        Series { label, color, line: None, mark: None, hollow: false, name, shape, end: None, points }
     }
 
     /// Points joined by a line.
-    pub fn curve(label: impl Into<String>, paint: Paint, line: LineStyle, points: Vec<Point>) -> Self {
-        Series { line: Some(line), ..Series::new(label, paint, SeriesShape::Curve, points) }
+    pub fn curve(label: impl Into<String>, color: &'static str, line: LineStyle, points: Vec<Point>) -> Self {
+        Series { line: Some(line), ..Series::new(label, color, SeriesShape::Curve, points) }
     }
 
     /// Points alone.
-    pub fn marks(label: impl Into<String>, paint: Paint, mark: Mark, points: Vec<Point>) -> Self {
-        Series { mark: Some(mark), ..Series::new(label, paint, SeriesShape::Curve, points) }
+    pub fn marks(label: impl Into<String>, color: &'static str, mark: Mark, points: Vec<Point>) -> Self {
+        Series { mark: Some(mark), ..Series::new(label, color, SeriesShape::Curve, points) }
     }
 
     /// The area between the low and high ends of the points.
-    pub fn band(label: impl Into<String>, paint: Paint, points: Vec<Point>) -> Self {
-        Series::new(label, paint, SeriesShape::Band, points)
+    pub fn band(label: impl Into<String>, color: &'static str, points: Vec<Point>) -> Self {
+        Series::new(label, color, SeriesShape::Band, points)
     }
 
     /// A line through the whole panel at `point.y`; its error is a faint band around it.
-    pub fn level(label: impl Into<String>, paint: Paint, line: LineStyle, point: Point) -> Self {
-        Series { line: Some(line), ..Series::new(label, paint, SeriesShape::Level, vec![point]) }
+    pub fn level(label: impl Into<String>, color: &'static str, line: LineStyle, point: Point) -> Self {
+        Series { line: Some(line), ..Series::new(label, color, SeriesShape::Level, vec![point]) }
     }
 
     /// The same series with a marker at each point.
@@ -229,18 +217,6 @@ impl Series {
     /// The same series with hollow markers: the way published numbers are drawn.
     pub fn hollow(mut self) -> Self {
         self.hollow = true;
-        self
-    }
-
-    /// The same series, called so by tooltips: for one that is not in the legend.
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// The same series with a short text next to its last point.
-    pub fn ending(mut self, end: impl Into<String>) -> Self {
-        self.end = Some(end.into());
         self
     }
 

@@ -1,17 +1,18 @@
 //! Figure 3: score against update cycles and against time; and the choice of M.
 
-use super::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
-use super::palette::look;
+use super::chart::{Axis, Chart, INK, LineStyle, Mark, Panel, Point, Series};
+use super::palette::{curve, level, published};
 use crate::method::Method;
+use crate::published::scores;
+use crate::query;
 use crate::result::Results;
-use crate::{published, query};
 
 /// Experiment and task, with the task of the conference version that is laid over it.
 const TASKS: [(&str, &str, u32); 3] =
     [("fig3", "fifteen", 2), ("fig3_icml", "four_80", 1), ("fig3_icml", "four_60", 1)];
 const CYCLES: [f64; 4] = [1.0, 3.0, 5.0, 10.0];
 /// The methods without update cycles.
-const LEVELS: [Method; 2] = [Method::Planner(backsweep_baselines::VALUE_ITERATION), Method::RMax];
+const LEVELS: [Method; 2] = [Method::VALUE_ITERATION, Method::R_MAX];
 const SCORE: &str = "mean discounted return";
 /// The distance below the best score that the close view reaches.
 const CLOSE_VIEW_HEIGHT: f64 = 3.5;
@@ -33,9 +34,9 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
                 let ours = summaries
                     .iter()
                     .filter_map(|s| Some(Point::of_summary(query::place(&s.key)? * aside, s)));
-                let theirs = published::scores(number, method)
+                let theirs = scores(number, method)
                     .filter_map(|point| Some(Point::new(f64::from(point.cycles?) * aside, point.score)));
-                series.extend(method_series(method, ours.collect(), theirs.collect()));
+                series.extend([curve(method, ours.collect()), published(method, theirs.collect())]);
             }
             series
         },
@@ -55,9 +56,9 @@ pub fn against_time(results: &Results) -> Option<Chart> {
             let ours = summaries.iter().filter_map(|summary| {
                 Some(Point::of_summary(query::time(results, &summary.key)?.microseconds, summary))
             });
-            let theirs = published::scores(number, &method)
+            let theirs = scores(number, &method)
                 .filter_map(|point| Some(Point::new(point.microseconds?, point.score)));
-            series.extend(method_series(&method, ours.collect(), theirs.collect()));
+            series.extend([curve(&method, ours.collect()), published(&method, theirs.collect())]);
         }
         series
     })
@@ -75,20 +76,15 @@ pub fn choice_of_m(results: &Results) -> Option<Chart> {
                 summaries.iter().filter_map(|s| Some(Point::of_summary(query::place(&s.key)?, s))).collect();
             ticks.extend(points.iter().map(|point| point.x));
             let best = points.iter().copied().max_by(|one, other| one.y.total_cmp(&other.y));
-            let look = look(&method);
-            series
-                .push(Series::curve(method.title(), look.paint, LineStyle::Solid, points).marked(look.mark));
+            series.push(curve(&method, points));
             let best = best.map(|best| Point::new(best.x, best.y)).into_iter().collect();
-            series.push(Series::marks("Best M measured", Paint::Hex("#0072b2"), Mark::Circle, best).hollow());
+            series.push(Series::marks("Best M measured", "#0072b2", Mark::Circle, best).hollow());
         }
         let heights = series.iter().flat_map(|s| s.points()).flat_map(|point| [point.low, point.high]);
         let (low, high) =
             heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
         let chosen = vec![Point::new(4.0, low), Point::new(4.0, high)];
-        series.insert(
-            0,
-            Series::curve("The paper's choice, M = 4", Paint::Hex("#d55e00"), LineStyle::Dashed, chosen),
-        );
+        series.insert(0, Series::curve("The paper's choice, M = 4", "#d55e00", LineStyle::Dashed, chosen));
         panels.push(Panel {
             title: query::task_title(results, "choice_of_m", &task),
             x: Axis::linear("M: visits below which a pair is treated as worth 0").ticked(&ticks),
@@ -130,35 +126,21 @@ fn two_views(
     let runs = query::runs_text(results, &["fig3", "fig3_icml"]);
     let mut chart = Chart::new(id, format!("{title} ({runs}, 95 % interval)"), columns, whole);
     chart.panels.extend(close);
-    let key = Series::marks("Published (hollow)", Paint::Ink, Mark::Circle, Vec::new()).hollow();
+    let key = Series::marks("Published (hollow)", INK, Mark::Circle, Vec::new()).hollow();
     chart.keys = vec![key];
     (columns > 0).then_some(chart)
-}
-
-/// The name of a method's published points in tooltips.
-pub(super) fn published_name(method: &Method) -> String {
-    format!("{}, published", method.title())
-}
-
-fn method_series(method: &Method, ours: Vec<Point>, theirs: Vec<Point>) -> [Series; 2] {
-    let look = look(method);
-    [
-        Series::curve(method.title(), look.paint, LineStyle::Solid, ours).marked(look.mark),
-        Series::marks("", look.paint, look.mark, theirs).hollow().named(published_name(method)),
-    ]
 }
 
 /// The methods without cycles as lines through the panel; their published score as a hollow mark at `sign_x`.
 fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: f64) -> Vec<Series> {
     let mut series = Vec::new();
     for method in &LEVELS {
-        let look = look(method);
         if let Some(summary) = query::level(results, experiment, task, method) {
             let point = Point::of_summary(1.0, summary);
-            series.push(Series::level(method.title(), look.paint, LineStyle::Dashed, point));
+            series.push(level(method, LineStyle::Dashed, point));
         }
-        let signs = published::scores(number, method).map(|point| Point::new(sign_x, point.score)).collect();
-        series.push(Series::marks("", look.paint, look.mark, signs).hollow().named(published_name(method)));
+        let signs = scores(number, method).map(|point| Point::new(sign_x, point.score)).collect();
+        series.push(published(method, signs));
     }
     series
 }

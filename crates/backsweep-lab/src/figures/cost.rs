@@ -15,14 +15,12 @@ pub fn table_1(results: &Results) -> Option<Chart> {
         for method in query::methods(results, "table1", task) {
             let timings = query::times(results, "table1", task, &method);
             let sweep = timings.iter().any(|timing| timing.unit == Unit::Sweep);
-            let look = look(&method);
+            let (color, mark) = look(&method);
             let name = if sweep { format!("{}, one sweep", method.title()) } else { method.title() };
             let line = if sweep { LineStyle::Dashed } else { LineStyle::Solid };
             let points: Vec<Point> = timings.iter().filter_map(|timing| point(timing)).collect();
-            let mut curve = Series::curve(name, look.paint, line, points).marked(look.mark);
-            if let Some(exponent) = exponent(&timings) {
-                curve = curve.ending(format!("n^{}", number(exponent, 2)));
-            }
+            let mut curve = Series::curve(name, color, line, points).marked(mark);
+            curve.end = exponent(&timings).map(|exponent| format!("n^{}", number(exponent, 2)));
             series.push(curve);
         }
         if series.iter().any(|curve| !curve.points().is_empty()) {

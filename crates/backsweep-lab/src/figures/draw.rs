@@ -1,13 +1,12 @@
 //! A [`Chart`] as SVG. Colors that depend on the paper carry a class (`ink`, `soft`, `grid`, `paper`), so that a
 //! page can restyle them for dark mode; on its own, the file is drawn on white.
 
-use super::chart::{Chart, LineStyle, Mark, Paint, Panel, Point, Series, SeriesShape};
+use super::chart::{Chart, INK, LineStyle, Mark, Panel, Point, Series, SeriesShape};
 use super::scale::{Scale, breadths, heights};
 use super::text::{FAMILY, escape, width};
 use crate::number::number;
 use std::fmt::Write;
 
-const INK: &str = "#1b1f24";
 const SOFT: &str = "#57606a";
 const GRID: &str = "#dde1e6";
 const PAPER: &str = "#ffffff";
@@ -148,7 +147,7 @@ fn draw_ends(out: &mut String, panel: &Panel, ys: &Scale, x: f64) {
         ends[index].0 = ends[index].0.max(ends[index - 1].0 + APART);
     }
     for (y, series, end) in ends {
-        let (class, color) = paint(series.paint);
+        let (class, color) = area(series);
         let (base, end) = (y + 4.0, escape(end));
         let _ = writeln!(
             out,
@@ -165,7 +164,7 @@ fn draw_series(
     ys: &Scale,
     (x0, x1): (f64, f64),
 ) {
-    let (class, color) = paint(series.paint);
+    let (class, color) = area(series);
     let points = series.points();
     match series.shape {
         SeriesShape::Band => {
@@ -220,7 +219,7 @@ fn line(out: &mut String, series: &Series, places: &[(f64, f64)]) {
     if places.len() < 2 {
         return;
     }
-    let (class, color) = stroke_paint(series.paint);
+    let (class, color) = stroke_of(series);
     let dash = match kind {
         LineStyle::Solid => "",
         LineStyle::Dashed => " stroke-dasharray=\"6 4\"",
@@ -235,7 +234,7 @@ fn line(out: &mut String, series: &Series, places: &[(f64, f64)]) {
 }
 
 fn error_bar(out: &mut String, series: &Series, x: f64, low: f64, high: f64) {
-    let (class, color) = stroke_paint(series.paint);
+    let (class, color) = stroke_of(series);
     let (left, right) = (x - 3.5, x + 3.5);
     let _ = writeln!(
         out,
@@ -247,10 +246,10 @@ fn mark(out: &mut String, sign: Mark, series: &Series, (x, y): (f64, f64), hint:
     // A hollow mark is a little larger, so that a filled one on the same spot does not hide it.
     let r = if series.hollow { MARK + 1.6 } else { MARK };
     let (class, look) = if series.hollow {
-        let (class, color) = stroke_paint(series.paint);
+        let (class, color) = stroke_of(series);
         (class, format!("fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\""))
     } else {
-        let (class, color) = paint(series.paint);
+        let (class, color) = area(series);
         (class, format!("fill=\"{color}\""))
     };
     let hint = hint.map(|hint| format!("<title>{}</title>", escape(hint))).unwrap_or_default();
@@ -280,20 +279,14 @@ fn stroke(out: &mut String, (x0, y0): (f64, f64), (x1, y1): (f64, f64), class: &
     );
 }
 
-/// Class and color of an area.
-fn paint(paint: Paint) -> (&'static str, &'static str) {
-    match paint {
-        Paint::Ink => (" class=\"ink\"", INK),
-        Paint::Hex(color) => ("", color),
-    }
+/// The class and the color of an area.
+fn area(series: &Series) -> (&'static str, &'static str) {
+    (if series.color == INK { " class=\"ink\"" } else { "" }, series.color)
 }
 
-/// Class and color of a stroke.
-fn stroke_paint(paint: Paint) -> (&'static str, &'static str) {
-    match paint {
-        Paint::Ink => (" class=\"ink-line\"", INK),
-        Paint::Hex(color) => ("", color),
-    }
+/// The class and the color of a stroke.
+fn stroke_of(series: &Series) -> (&'static str, &'static str) {
+    (if series.color == INK { " class=\"ink-line\"" } else { "" }, series.color)
 }
 
 /// The legend's entries, one per label, broken into rows that fit.
@@ -330,7 +323,7 @@ fn entry_width(series: &Series) -> f64 {
 fn draw_entry(out: &mut String, series: &Series, x: f64, y: f64) {
     let (from, to) = (x, x + LEGEND_SIGN - 8.0);
     if series.shape == SeriesShape::Band {
-        let (class, color) = paint(series.paint);
+        let (class, color) = area(series);
         let (top, span) = (y - 6.0, to - from);
         let _ = writeln!(
             out,

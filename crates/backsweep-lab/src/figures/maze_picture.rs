@@ -18,81 +18,17 @@ const PANELS: [(&str, &str); 4] = [
     ("walls left and behind", "G....\n.#...\n.#...\n.#...\n.#S..\n.###."),
 ];
 
-/// The values of cells and the directions that are best in them.
-#[derive(Clone, Debug, Default)]
-pub struct MazeOverlay {
-    /// Cells, their values, and whether each of north, east, south and west is among the best actions.
-    pub cells: Vec<(Cell, f64, [bool; 4])>,
-}
-
-impl MazeOverlay {
-    /// The lowest and the highest value.
-    pub fn span(&self) -> (f64, f64) {
-        let values = || self.cells.iter().map(|(_, value, _)| *value);
-        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
-    }
-}
-
-/// The picture of `maze` alone, with values as colors and the best actions as arrows, where known.
-pub fn maze_svg(id: &str, title: &str, maze: &Maze, solved: &MazeOverlay) -> String {
+/// The picture of `maze` alone.
+pub fn maze_svg(id: &str, title: &str, maze: &Maze) -> String {
     let cell = (780.0 / maze.n_columns() as f64).min(620.0 / maze.n_rows() as f64).clamp(4.0, 26.0);
     let mut body = String::new();
     let full_width = (maze.n_columns() as f64 * cell + 32.0).max(320.0);
     text(&mut body, (full_width / 2.0, 26.0), "middle", 16.0, "ink", title);
     let left = (full_width - maze.n_columns() as f64 * cell) / 2.0;
-    grid(&mut body, maze, solved, cell, (left, 42.0));
-    arrows(&mut body, maze, solved, cell, (left, 42.0));
+    grid(&mut body, maze, cell, (left, 42.0));
     let bottom = 42.0 + maze.n_rows() as f64 * cell + 26.0;
     key(&mut body, (full_width / 2.0, bottom));
     document(id, title, (full_width, bottom + 14.0), &body)
-}
-
-/// Light to dark, but never so dark that an arrow would be invisible.
-fn shade(share: f64) -> String {
-    let mix = |low: f64, high: f64| (low + (high - low) * share).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mix(243.0, 86.0), mix(247.0, 190.0), mix(250.0, 150.0))
-}
-
-fn values(out: &mut String, solved: &MazeOverlay, size: f64, (left, top): (f64, f64)) {
-    let (low, high) = solved.span();
-    for (cell, value, _) in &solved.cells {
-        let share = if high > low { (value - low) / (high - low) } else { 1.0 };
-        let (x, y) = (left + cell.column as f64 * size, top + cell.row as f64 * size);
-        let _ = writeln!(
-            out,
-            "<rect class=\"value\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{size:.1}\" height=\"{size:.1}\" fill=\"{}\"/>",
-            shade(share)
-        );
-    }
-}
-
-fn arrows(out: &mut String, maze: &Maze, solved: &MazeOverlay, size: f64, (left, top): (f64, f64)) {
-    if size < 8.0 {
-        return; // too small to be seen
-    }
-    let mut lines = String::new();
-    for (cell, _, best) in solved.cells.iter().filter(|(cell, ..)| maze.kind(*cell) != CellKind::Start) {
-        let (x, y) = (left + (cell.column as f64 + 0.5) * size, top + (cell.row as f64 + 0.5) * size);
-        let (long, wing) = (size * 0.32, size * 0.14);
-        let ways = [(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)];
-        for ((dx, dy), _) in ways.into_iter().zip(best).filter(|(_, is_best)| **is_best) {
-            let (tip_x, tip_y) = (x + dx * long, y + dy * long);
-            let _ = write!(
-                lines,
-                "M{x:.1} {y:.1}L{tip_x:.1} {tip_y:.1}M{:.1} {:.1}L{tip_x:.1} {tip_y:.1}L{:.1} {:.1}",
-                tip_x - wing * (dx + dy),
-                tip_y - wing * (dy + dx),
-                tip_x - wing * (dx - dy),
-                tip_y - wing * (dy - dx),
-            );
-        }
-    }
-    if !lines.is_empty() {
-        let _ = writeln!(
-            out,
-            "<path class=\"arrows\" d=\"{lines}\" stroke=\"#1b1f24\" stroke-width=\"1\" fill=\"none\"/>"
-        );
-    }
 }
 
 /// The paper's maze, with the outcomes of 'north' next to it. `None` if the maze cannot be read.
@@ -104,7 +40,7 @@ pub fn paper_svg(maze: &Maze) -> Option<String> {
     let maze_height = maze.n_rows() as f64 * cell;
     let full_width = maze_width + 16.0 * 2.0 + 330.0;
     text(&mut body, (full_width / 2.0, 26.0), "middle", 16.0, "ink", title);
-    grid(&mut body, maze, &MazeOverlay::default(), cell, (16.0, 48.0));
+    grid(&mut body, maze, cell, (16.0, 48.0));
     key(&mut body, (16.0 + maze_width / 2.0, 48.0 + maze_height + 26.0));
     for (index, (name, surroundings)) in PANELS.iter().enumerate() {
         let around = Maze::parse(surroundings).ok()?;
@@ -115,13 +51,12 @@ pub fn paper_svg(maze: &Maze) -> Option<String> {
     Some(document(id, title, (full_width, 48.0 + maze_height + 44.0), &body))
 }
 
-fn grid(out: &mut String, maze: &Maze, solved: &MazeOverlay, size: f64, (left, top): (f64, f64)) {
+fn grid(out: &mut String, maze: &Maze, size: f64, (left, top): (f64, f64)) {
     let (full_width, full_height) = (maze.n_columns() as f64 * size, maze.n_rows() as f64 * size);
     let _ = writeln!(
         out,
         "<rect class=\"cell\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{full_width:.1}\" height=\"{full_height:.1}\" fill=\"#f6f8fa\"/>"
     );
-    values(out, solved, size, (left, top));
     for at in maze.cells() {
         let (x, y) = (left + at.column as f64 * size, top + at.row as f64 * size);
         let fill = match maze.kind(at) {

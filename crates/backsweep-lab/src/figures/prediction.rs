@@ -1,8 +1,7 @@
 //! Figure 1: TD(0) against one small backup per step, on the fixed instance and over many random ones.
 
-use super::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
-use super::control::published_name;
-use super::palette::look;
+use super::chart::{Axis, Chart, INK, LineStyle, Mark, Panel, Point, Series};
+use super::palette::{level, look, published};
 use crate::method::Method;
 use crate::published::{PublishedError, TD, figure_1};
 use crate::query;
@@ -41,7 +40,7 @@ pub fn band(results: &Results) -> Chart {
         for (method, published) in &TD {
             let mut series = vec![small_backup_band(results, task)];
             let summaries = query::curve(results, "fig1_band", task, method);
-            let (paint, name) = (look(method).paint, method.title());
+            let (color, name) = (look(method).0, method.title());
             let band = summaries.iter().filter_map(|s| {
                 Some(Point { x: query::place(&s.key)?, y: s.iqm, low: s.quantile_10, high: s.quantile_90 })
             });
@@ -50,10 +49,10 @@ pub fn band(results: &Results) -> Chart {
                 let (low, high) = query::range(results, &s.key)?;
                 Some(Point { x: query::place(&s.key)?, y: s.iqm, low, high })
             });
-            series.push(Series::band("", paint, range.collect()));
-            series.push(Series::band("", paint, points.clone()));
+            series.push(Series::band("", color, range.collect()));
+            series.push(Series::band("", color, points.clone()));
             let middle = points.iter().map(|point| Point::new(point.x, point.y)).collect();
-            series.push(Series::curve(name, paint, LineStyle::Solid, middle));
+            series.push(Series::curve(name, color, LineStyle::Solid, middle));
             series.extend(published_curve(number, method, published));
             series.extend(published_level(number));
             panels.push(Panel {
@@ -70,32 +69,25 @@ pub fn band(results: &Results) -> Chart {
     let mut chart = Chart::new("fig1-band", title, 2, panels);
     chart.keys = vec![
         published_key(),
-        Series::band("Middle 80 % of instances (lighter: their range)", Paint::Hex("#8c8c8c"), Vec::new()),
+        Series::band("Middle 80 % of instances (lighter: their range)", "#8c8c8c", Vec::new()),
     ];
     chart
 }
 
 fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Series> {
-    let small = query::level(results, "fig1", task, &Method::SmallBackup);
+    let small = query::level(results, "fig1", task, &Method::SMALL_BACKUP);
     let unit = if relative { small.map_or(f64::NAN, |small| small.mean) } else { 1.0 };
     let mut series = Vec::new();
     for (method, published) in &TD {
-        let look = look(method);
         let ours = query::curve(results, "fig1", task, method);
         let points =
             ours.iter().filter_map(|s| Some(Point::new(query::place(&s.key)?, s.mean / unit))).collect();
-        series.push(Series::curve(method.title(), look.paint, LineStyle::Solid, points));
-        let divisor = move |point: &PublishedError| if relative { point.small_backups } else { 1.0 };
+        series.push(Series::curve(method.title(), look(method).0, LineStyle::Solid, points));
+        let divisor = move |point: &PublishedError| if relative { point.small_backup } else { 1.0 };
         series.extend(published_curve(number, method, move |p| published(p) / divisor(p)));
     }
     if let Some(small) = small {
-        let paint = look(&Method::SmallBackup).paint;
-        series.push(Series::level(
-            Method::SmallBackup.title(),
-            paint,
-            LineStyle::Solid,
-            Point::new(0.0, small.mean / unit),
-        ));
+        series.push(level(&Method::SMALL_BACKUP, LineStyle::Solid, Point::new(0.0, small.mean / unit)));
         if !relative {
             series.extend(published_level(number));
         }
@@ -111,29 +103,24 @@ fn published_curve(number: u32, method: &Method, value: impl Fn(&PublishedError)
         .map(|point| Point::new(point.parameter, value(point)))
         .collect();
     let some = points.iter().step_by(5).copied().collect();
-    let (look, name) = (look(method), published_name(method));
-    [
-        Series::curve("", look.paint, LineStyle::Dashed, points),
-        Series::marks("", look.paint, look.mark, some).hollow().named(name),
-    ]
+    [Series::curve("", look(method).0, LineStyle::Dashed, points), published(method, some)]
 }
 
 /// The published level of the small backup.
 fn published_level(number: u32) -> [Series; 2] {
-    published_curve(number, &Method::SmallBackup, |point| point.small_backups)
+    published_curve(number, &Method::SMALL_BACKUP, |point| point.small_backup)
 }
 
 fn small_backup_band(results: &Results, task: &str) -> Series {
-    let paint = look(&Method::SmallBackup).paint;
-    let point = query::level(results, "fig1_band", task, &Method::SmallBackup).map_or(
+    let point = query::level(results, "fig1_band", task, &Method::SMALL_BACKUP).map_or(
         Point::new(0.0, f64::NAN),
         |s| Point { x: 0.0, y: s.iqm, low: s.quantile_10, high: s.quantile_90 },
     );
-    Series::level(Method::SmallBackup.title(), paint, LineStyle::Solid, point)
+    level(&Method::SMALL_BACKUP, LineStyle::Solid, point)
 }
 
 fn published_key() -> Series {
-    Series::curve("Published (dashed, hollow)", Paint::Ink, LineStyle::Dashed, Vec::new())
+    Series::curve("Published (dashed, hollow)", INK, LineStyle::Dashed, Vec::new())
         .marked(Mark::Circle)
         .hollow()
 }
@@ -143,7 +130,7 @@ fn step_sizes() -> Axis {
 }
 
 fn step_sizes_of(method: &Method) -> Axis {
-    Axis::linear(if *method == Method::TdConstant { "constant step size α" } else { "decay rate d" })
+    Axis::linear(if *method == Method::TD_CONSTANT { "constant step size α" } else { "decay rate d" })
         .between(-0.02, 1.02)
 }
 

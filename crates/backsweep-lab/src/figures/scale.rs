@@ -141,24 +141,12 @@ fn log_ticks(first: f64, last: f64) -> Vec<f64> {
 fn log_label(tick: f64) -> String {
     let power = tick.log10().round();
     if power.abs() >= 5.0 && (tick / 10f64.powf(power) - 1.0).abs() < 1e-9 {
-        return format!("10{}", superscript(power as i32));
+        return format!("1e{power}");
     }
     let digits =
         if tick >= 1.0 { usize::from(tick.fract() > 1e-9) } else { (1.0 - tick.log10().floor()) as usize };
     let text = number(tick, digits);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
-}
-
-fn superscript(value: i32) -> String {
-    let digit = |c| match c {
-        '-' => '⁻',
-        '0' => '⁰',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        other => char::from_u32(other as u32 - '4' as u32 + '⁴' as u32).unwrap_or('?'),
-    };
-    value.to_string().chars().map(digit).collect()
 }
 
 #[cfg(test)]

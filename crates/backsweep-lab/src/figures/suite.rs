@@ -1,8 +1,8 @@
 //! Pictures of a suite of worlds: scores of all agents with ceilings, targets and published numbers; and, for families, the
 //! curve over their sizes.
 
-use super::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
-use super::palette::look;
+use super::chart::{Axis, Chart, INK, LineStyle, Mark, Panel, Point, Series};
+use super::palette::{curve, look};
 use super::user::file_name;
 use crate::method::Method;
 use crate::query;
@@ -20,17 +20,17 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
         let mut series = Vec::new();
         let lines = [("ceiling", world.ceiling, LineStyle::Dashed), ("mark", world.mark, LineStyle::Dotted)];
         for (label, score, line) in lines {
-            series.extend(score.map(|score| Series::level(label, Paint::Ink, line, Point::new(0.0, score))));
+            series.extend(score.map(|score| Series::level(label, INK, line, Point::new(0.0, score))));
         }
         let published: Vec<Point> =
             world.published.iter().map(|(_, score)| Point::new(0.0, *score)).collect();
         if !published.is_empty() {
-            series.push(Series::marks("published", Paint::Ink, Mark::Diamond, published).hollow());
+            series.push(Series::marks("published", INK, Mark::Diamond, published).hollow());
         }
         for (i, summary) in levels.iter().enumerate() {
-            let look = look(&summary.key.method);
+            let (color, mark) = look(&summary.key.method);
             let point = Point::of_summary(1.0 + i as f64, summary);
-            series.push(Series::marks(summary.key.method.title(), look.paint, look.mark, vec![point]));
+            series.push(Series::marks(summary.key.method.title(), color, mark, vec![point]));
         }
         let x = Axis::linear("").between(-0.7, levels.len() as f64 + 0.7).ticked(&[]);
         Some(Panel { title: world.title.clone(), x, y: Axis::linear(world.score.clone()), series })
@@ -44,8 +44,7 @@ pub fn sizes(results: &Results, experiment: &str) -> Option<Chart> {
         let curve = |agent: &Method| {
             let summaries = query::curve(results, experiment, &world.task, agent);
             let points = summaries.iter().filter_map(|s| Some(Point::of_summary(query::place(&s.key)?, s)));
-            let look = look(agent);
-            Series::curve(agent.title(), look.paint, LineStyle::Solid, points.collect()).marked(look.mark)
+            curve(agent, points.collect())
         };
         let series: Vec<Series> =
             agents.iter().map(curve).filter(|series| !series.points().is_empty()).collect();

@@ -2,7 +2,7 @@
 //! against time.
 
 use super::chart::{Axis, Chart, LineStyle, Panel, Point, Series, SeriesShape};
-use super::palette::look;
+use super::palette::{curve, level};
 use crate::query;
 use crate::result::{Results, Summary, Unit};
 
@@ -70,14 +70,13 @@ fn curves(
 ) -> Vec<Series> {
     let mut series = Vec::new();
     for (index, method) in query::methods(results, experiment, task).iter().enumerate() {
-        let look = look(method);
         if let Some(summary) = query::level(results, experiment, task, method) {
             let point = Point::of_summary(1.0, summary);
-            series.push(Series::level(method.title(), look.paint, LineStyle::Dashed, point));
+            series.push(level(method, LineStyle::Dashed, point));
         }
         let summaries = query::curve(results, experiment, task, method);
         let points = summaries.iter().filter_map(|s| Some(Point::of_summary(place(s, index)?, s))).collect();
-        series.push(Series::curve(method.title(), look.paint, LineStyle::Solid, points).marked(look.mark));
+        series.push(curve(method, points));
     }
     series.sort_by_key(|series| series.shape != SeriesShape::Level);
     series

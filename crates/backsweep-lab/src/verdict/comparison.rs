@@ -9,7 +9,7 @@ use crate::number::number;
 use crate::published::{TD, errors_at, scores};
 use crate::query::{self, setting_title};
 use crate::result::{Results, Summary};
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error};
 
 /// The margin by which a fitted exponent may exceed the stated one: caches make large tasks slower than their
 /// count of operations.
@@ -21,10 +21,11 @@ const MIN_GROWTH_EXPONENT: f64 = 0.4;
 type Tests = Result<Vec<Test>, String>;
 type Point<'a> = (f64, &'a Summary);
 
-type TestFn = fn(&Results, &Claim) -> Tests;
+/// Decides a claim.
+pub(super) type ClaimTest = fn(&Results, &Claim) -> Tests;
 
-/// The tests by the names that claims give them.
-const COMPARISONS: [(&str, TestFn); 25] = [
+/// The comparisons by the names that claims give them.
+const COMPARISONS: [(&str, ClaimTest); 25] = [
     ("at_most", at_most),
     ("exactly", exactly),
     ("equal", equal),
@@ -52,24 +53,11 @@ const COMPARISONS: [(&str, TestFn); 25] = [
     ("value_iteration_below", |r, c| cost_of_value_iteration(r, c, Span::below)),
 ];
 
-/// The test of a claim.
-#[derive(Deserialize, Clone, Copy, Debug)]
-#[serde(try_from = "String")]
-pub struct Comparison(TestFn);
-
-impl TryFrom<String> for Comparison {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        let known = COMPARISONS.iter().find(|(known, _)| *known == name);
-        known.map(|(_, test)| Self(*test)).ok_or_else(|| format!("no test is called '{name}'"))
-    }
-}
-
-impl Comparison {
-    pub(super) fn tests(self, results: &Results, claim: &Claim) -> Tests {
-        self.0(results, claim)
-    }
+/// The comparison of a claim, by its name.
+pub(super) fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ClaimTest, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let known = COMPARISONS.iter().find(|(known, _)| *known == name);
+    known.map(|(_, test)| *test).ok_or_else(|| D::Error::custom(format!("no test is called '{name}'")))
 }
 
 /// The largest score of each setting is at most the limit.
@@ -227,7 +215,7 @@ fn similar_on_random_circles(results: &Results, claim: &Claim) -> Tests {
     let (experiment, task) = claim.about[0].split_once('/').ok_or("the claim names no task")?;
     let (mut small, mut tuned): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     for row in results.rows.iter().filter(|row| row.key.experiment == experiment && row.key.task == task) {
-        let errors = if row.key.method == Method::SmallBackup { &mut small } else { &mut tuned };
+        let errors = if row.key.method == Method::SMALL_BACKUP { &mut small } else { &mut tuned };
         let run = row.run as usize;
         errors.resize(errors.len().max(run + 1), f64::INFINITY);
         errors[run] = errors[run].min(row.score);
@@ -319,7 +307,7 @@ fn band(results: &Results, claim: &Claim) -> Tests {
     let test = |curve| {
         let mut points = beside_published(results, &claim.about[0], curve)?;
         // Step size 0 gives 1 by definition and says nothing about instances.
-        points.retain(|(x, ..)| curve.0 != Method::TdConstant || *x != 0.0);
+        points.retain(|(x, ..)| curve.0 != Method::TD_CONSTANT || *x != 0.0);
         let (mut inside, mut middle) = (0, 0);
         for (_, ours, theirs) in &points {
             let name = || format!("no rows of {}", ours.key.name());
@@ -454,5 +442,7 @@ fn cost_of_value_iteration(results: &Results, claim: &Claim, compare: fn(Span, f
         Span { low: coarse.low, middle: (coarse.middle * fine.middle).sqrt(), high: fine.high, runs: 0 };
     let [coarse, fine] = [coarse, fine].map(|span| number(span.middle, 0));
     let text = format!("{coarse} times if it stops at a change of 1e-3, {fine} times at 1e-6");
-    Ok(vec![compare(span, claim.limit).says(text).open_since("the paper does not state the tolerance")])
+    let mut test = compare(span, claim.limit).says(text);
+    test.reason = "the paper does not state the tolerance";
+    Ok(vec![test])
 }

@@ -112,7 +112,7 @@ fn reach(runs: u32) -> f64 {
 }
 
 /// One comparison of a claim.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Test {
     /// True if it came out as claimed; `None` if the interval straddles the limit.
     outcome: Option<bool>,
@@ -125,30 +125,18 @@ pub struct Test {
     /// The limit in words.
     expected: String,
     /// Why it is open, where runs do not decide.
-    reason: &'static str,
+    pub reason: &'static str,
 }
 
 impl Test {
     /// A comparison without noise.
     pub fn exact(outcome: bool, text: impl Into<String>) -> Test {
-        Test {
-            outcome: Some(outcome),
-            more: 0.0,
-            runs: None,
-            text: text.into(),
-            expected: String::new(),
-            reason: "",
-        }
+        Test { outcome: Some(outcome), text: text.into(), ..Test::default() }
     }
 
     /// The same comparison with its numbers in words.
     pub fn says(self, text: impl Into<String>) -> Test {
         Test { text: text.into(), ..self }
-    }
-
-    /// The same comparison, undecided for this reason where runs do not decide it.
-    pub fn open_since(self, reason: &'static str) -> Test {
-        Test { reason, ..self }
     }
 
     /// The same comparison; its text names the limit.

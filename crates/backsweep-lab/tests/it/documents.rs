@@ -13,6 +13,19 @@ fn the_worked_example_is_the_one_that_is_compiled() {
 }
 
 #[test]
+fn the_planner_on_small_backups_is_the_one_that_is_tested() {
+    let page = include_str!("../../../../docs/your-planner.md");
+    let tested = include_str!("../../../backsweep/tests/it/own_planner.rs");
+    let section = page.split("## On small backups").nth(1).unwrap();
+    let code = section.split("```rust,ignore\n").nth(1).unwrap().split("```").next().unwrap();
+    let functions: Vec<_> = code.split("\n\n").map(str::trim_end).collect();
+    assert_eq!(functions.len(), 6);
+    for function in functions {
+        assert!(tested.contains(function), "not in crates/backsweep/tests/it/own_planner.rs:\n{function}");
+    }
+}
+
+#[test]
 fn experiment_files_in_the_documents_can_be_run() {
     use backsweep_lab::experiment::{Changes, Experiment};
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");

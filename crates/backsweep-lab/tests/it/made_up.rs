@@ -66,7 +66,7 @@ fn prediction(results: &mut Results) {
     for point in figure_1() {
         let task = format!("circle{}", point.task);
         let error = if point.task == 1 { 0.004 } else { 0.0005 };
-        let own = (point.parameter == 0.0).then_some(("small_backup", point.small_backups));
+        let own = (point.parameter == 0.0).then_some(("small_backup", point.small_backup));
         for (method, mean) in
             [("td_constant", point.td_constant), ("td_decaying", point.td_decaying)].into_iter().chain(own)
         {

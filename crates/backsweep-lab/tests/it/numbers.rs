@@ -29,13 +29,14 @@ fn the_bootstrap_interval_is_that_of_the_normal_law_for_many_runs() {
 }
 
 #[test]
-fn names_read_back_and_titles_begin_with_a_capital() {
-    for method in Method::PAPER {
-        assert_eq!(Method::from(method.name()), method);
+fn planners_have_the_same_titles_everywhere_with_a_capital() {
+    for planner in backsweep_baselines::PLANNERS {
+        let method = Method::from(planner.name());
+        assert!(method.rank() < 6 && method.title().eq_ignore_ascii_case(planner.title()), "{method}");
         assert!(method.title().starts_with(char::is_uppercase), "{method}");
     }
-    assert_eq!(Method::from("small_backups").title(), "Small backups");
-    assert_eq!(Method::from("my_planner"), Method::Other("my_planner".to_owned()));
+    assert_eq!(Method::from("value_iteration"), Method::VALUE_ITERATION);
+    assert_eq!(Method::from("my_planner").rank(), 10);
 }
 
 #[test]

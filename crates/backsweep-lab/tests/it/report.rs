@@ -2,6 +2,7 @@
 
 use crate::made_up::complete;
 use backsweep_lab::figures::pictures;
+use backsweep_lab::method::Method;
 use backsweep_lab::report::html;
 use backsweep_lab::result::{ExperimentInfo, Results};
 use backsweep_lab::verdict::judge;
@@ -89,7 +90,7 @@ fn text_of_a_user_stays_text() {
     results.version = hostile.to_string();
     results.experiments = vec![info];
     for summary in &mut results.summaries {
-        summary.key.method = format!("{}<i>", summary.key.method).into();
+        summary.key.method = Method::from(format!("{}<i>", summary.key.method).as_str());
     }
     let page = page(&results);
     assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("<b>12"));

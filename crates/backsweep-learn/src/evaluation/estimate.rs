@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A value with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// The value.
     pub value: f64,

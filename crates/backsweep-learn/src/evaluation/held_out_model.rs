@@ -7,7 +7,6 @@ use crate::fitted_model::FittedModel;
 use crate::learned::Fit;
 use crate::off_policy::Selected;
 use crate::settings::LearnSettings;
-use backsweep_log::CaseEnd;
 use backsweep_mdp::Mdp;
 
 /// The policy in the model of held-out data; where that has no row, the training row is used.
@@ -106,11 +105,7 @@ impl HeldOutModel {
                     .map_or(0.0, |step| values[step.state as usize] - by_fold.estimate.value);
                 let steps = case.steps.iter().enumerate().filter_map(|(t, step)| {
                     let pair = other.pair(step.state, step.action)?;
-                    let next = match (case.steps.get(t + 1), case.end) {
-                        (Some(next), _) => values[next.state as usize],
-                        (None, CaseEnd::Truncated(state)) => values[state as usize],
-                        (None, CaseEnd::Terminated) => 0.0,
-                    };
+                    let next = case.next_state(t).map_or(0.0, |next| values[next as usize]);
                     let surprise = selected.reward(step) + discount * next - by_fold.q[pair];
                     Some(by_fold.weights[pair] * surprise)
                 });

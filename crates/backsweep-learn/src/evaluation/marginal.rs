@@ -16,7 +16,7 @@ use super::{Against, Estimate};
 use crate::bootstrap::mean_interval;
 use crate::learned::Fit;
 use crate::off_policy::{Selected, propensity};
-use backsweep_log::{Case, CaseEnd};
+use backsweep_log::Case;
 use std::collections::BTreeMap;
 
 /// The largest factor that [`Sensitivity`] looks for.
@@ -154,11 +154,7 @@ impl Weights {
         let (mut score, mut sum, mut weight) = (values[case.steps[0].state as usize], 0.0, 1.0);
         for (t, step) in case.steps.iter().enumerate() {
             let state = step.state as usize;
-            let next = match (case.steps.get(t + 1), case.end) {
-                (Some(next), _) => values[next.state as usize],
-                (None, CaseEnd::Truncated(state)) => values[state as usize],
-                (None, CaseEnd::Terminated) => 0.0,
-            };
+            let next = case.next_state(t).map_or(0.0, |next| values[next as usize]);
             let target = cases.reward(step) + discount * next;
             let q;
             // A state that training has not seen is as likely as the pair before it, and keeps its logged actions.

@@ -53,10 +53,7 @@ pub struct Dictionary {
 impl<T: AsRef<[u8]>> FromIterator<T> for Dictionary {
     fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
         let mut dictionary = Self::default();
-        for text in texts {
-            dictionary.bytes.extend_from_slice(text.as_ref());
-            dictionary.ends.push(dictionary.bytes.len());
-        }
+        texts.into_iter().for_each(|text| dictionary.push(text.as_ref()));
         dictionary
     }
 }
@@ -69,8 +66,17 @@ impl Dictionary {
         is_within.then_some(Self { bytes, ends })
     }
 
+    pub(crate) fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     #[inline]
-    fn text(&self, code: u32) -> &[u8] {
+    pub(crate) fn text(&self, code: u32) -> &[u8] {
         let code = code as usize;
         let start = if code == 0 { 0 } else { self.ends[code - 1] };
         &self.bytes[start..self.ends[code]]

@@ -10,7 +10,7 @@ use crate::read::input::Input;
 use crate::read::typed::{ColumnChunk, ColumnValues, Dictionary};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesStart, Event};
-use std::io::{BufRead, BufReader, Read};
+use std::io::BufReader;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -108,35 +108,6 @@ impl Builder {
     }
 }
 
-/// Counts the lines that were consumed.
-struct LineCounter<R> {
-    source: R,
-    lines: u32,
-}
-
-impl<R: Read> Read for LineCounter<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.source.read(buffer)?;
-        self.lines += memchr::memchr_iter(b'\n', &buffer[..n]).count() as u32;
-        Ok(n)
-    }
-}
-
-impl<R: BufRead> BufRead for LineCounter<R> {
-    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        self.source.fill_buf()
-    }
-
-    fn consume(&mut self, n: usize) {
-        let consumed = self
-            .source
-            .fill_buf()
-            .map_or(0, |bytes| memchr::memchr_iter(b'\n', &bytes[..n.min(bytes.len())]).count());
-        self.lines += consumed as u32;
-        self.source.consume(n);
-    }
-}
-
 /// Returns `true` if a text begins like XML.
 pub(crate) fn is_xml(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -148,17 +119,16 @@ pub(crate) fn is_xml(text: &[u8]) -> bool {
 /// # Errors
 /// If the file is XML of another kind, is not well formed, or ends too early.
 pub(crate) fn table(input: &Input) -> Result<XesTable> {
-    let source = LineCounter { source: BufReader::new(input.open(&Arc::default())?), lines: 1 };
-    let mut reader = quick_xml::Reader::from_reader(source);
+    let mut reader = quick_xml::Reader::from_reader(BufReader::new(input.open(&Arc::default())?));
     reader.config_mut().expand_empty_elements = true;
     let (mut builder, mut buffer) = (Builder::default(), Vec::new());
     // The names of the open elements.
     let mut path: Vec<String> = Vec::new();
-    let (mut n_traces, mut event_line) = (0_u64, 1);
+    let (mut n_traces, mut line, mut event_line) = (0_u64, 1, 1);
     loop {
+        line += memchr::memchr_iter(b'\n', &buffer).count() as u32;
         buffer.clear();
         let event = reader.read_event_into(&mut buffer);
-        let line = reader.get_ref().lines;
         let wrong = |problem: String| Error::file(format_args!("{input}:{line}"), problem);
         match event {
             Ok(Event::Start(element)) => {

@@ -13,6 +13,7 @@ pub use disk::{BlockRows, DiskMdp};
 pub use spool::DiskWriter;
 pub use write::write;
 
+use crate::check::offsets;
 use crate::{Error, Label, Mdp, ReadMdp, Result, Rewards};
 use arrays::{bits, ids, names, numbers};
 use index::{Annotation, Index, Item, MAX_IDS, NumberType};
@@ -199,22 +200,8 @@ impl Archive {
 
     /// Checks what [`Mdp::check`] checks too, but with the names of entries, and before anything relies on it.
     fn offsets_fit(&self, mdp: &Mdp) -> Result<()> {
-        let ends = [(CHOICES, &mdp.choices, mdp.n_choices()), (BRANCHES, &mdp.arcs, mdp.n_arcs())];
-        for (name, offsets, n) in ends {
-            for (i, &offset) in offsets.iter().enumerate() {
-                let least = if i == 0 { 0 } else { offsets[i - 1] };
-                let most = if i == 0 { 0 } else { n as u32 };
-                let least = if i + 1 == offsets.len() { most } else { least };
-                if offset < least || offset > most {
-                    let expected =
-                        if least == most { most.to_string() } else { format!("{least} to {most}") };
-                    return Err(Error::new(
-                        format!("{name}[{i}]"),
-                        format!("found {offset}; expected {expected}"),
-                    ));
-                }
-            }
-        }
+        offsets(CHOICES, &mdp.choices, mdp.n_choices())?;
+        offsets(BRANCHES, &mdp.arcs, mdp.n_arcs())?;
         for (i, (&target, &p)) in mdp.targets.iter().zip(&mdp.probabilities).enumerate() {
             if target as usize >= mdp.n_states() {
                 let problem = format!("found state {target}; expected one from 0 to {}", mdp.n_states() - 1);

@@ -446,7 +446,7 @@ fn checks_name_state_and_choice() {
         let expected = format!("state 0, choice 0: the probability of state 1 is {found}; expected");
         assert!(refused(&|m| m.3[0] = bad).starts_with(&expected));
     }
-    assert!(refused(&|m| m.1[1] = 3).starts_with("arcs of choices[2]: found 2 after 3"));
+    assert!(refused(&|m| m.1[1] = 3).starts_with("arcs of choices[2]: found 2; expected 3 to 4"));
     assert!(refused(&|m| m.1[3] = 9).starts_with("arcs of choices[3]: found 9; expected 4"));
     assert!(refused(&|m| m.0[2] = 9).starts_with("choices of states[2]: found 9; expected 3"));
     assert!(refused(&|m| m.0.clear()).starts_with("choices of states: there are no offsets"));

@@ -9,7 +9,9 @@ use super::time_to_optimum::WorkDone;
 use crate::error::Result;
 use backsweep::Settings;
 use backsweep::explore::EpsilonGreedy;
-use backsweep_worlds::grid_world::{GridWorld, Truth};
+use backsweep::planner::Pair;
+use backsweep_worlds::grid_world::{GridWorld, OptimumSearch, Truth};
+use backsweep_worlds::sweep_policy;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The distance of the lines from the optimum, as a share of it: the near one, and the finish.
@@ -118,6 +120,8 @@ pub struct Evaluator {
     /// The newest policy of each agent whose gap is not yet known.
     newest: [Option<SubmittedPolicy>; 2],
     courses: [Course; 2],
+    /// The policy that is being judged, and its place in its agent's block, unless it is judged because it is new.
+    judged: Option<(SubmittedPolicy, Option<usize>)>,
     gaps: Gaps,
 }
 
@@ -178,7 +182,7 @@ impl Course {
 
 impl Evaluator {
     pub(super) fn new(gaps: Gaps) -> Self {
-        Self { case: None, next: None, newest: [None, None], courses: Default::default(), gaps }
+        Self { case: None, next: None, newest: [None, None], courses: Default::default(), judged: None, gaps }
     }
 
     /// Adds a task. A later problem supersedes all earlier tasks: drawing a wall changes the world many times per second.
@@ -188,6 +192,7 @@ impl Evaluator {
                 self.next = Some(problem);
                 self.newest = [None, None];
                 self.courses = Default::default();
+                self.judged = None;
             }
             EvaluatorTask::Policy(entry) => {
                 let latest = self.next.as_ref().or(self.case.as_ref().map(|case| &case.problem));
@@ -202,30 +207,40 @@ impl Evaluator {
 
     /// Returns whether nothing is to be done.
     pub fn is_idle(&self) -> bool {
+        let is_searching = self.case.as_ref().is_some_and(|case| case.search.is_some());
         let is_waiting = self.newest.iter().any(Option::is_some) || self.courses.iter().any(Course::is_ready);
-        self.next.is_none() && !(is_waiting && self.case.is_some())
+        let has_policy = self.judged.is_some() || is_waiting;
+        self.next.is_none() && !is_searching && !(has_policy && self.case.is_some())
     }
 
-    /// Opens a problem or judges a policy.
+    /// Does a piece of work: at most a sweep over the world.
     pub fn work(&mut self) -> Option<EvaluatorReport> {
         if let Some(problem) = self.next.take() {
             let number = problem.number;
-            let opened = open(problem).ok();
-            let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
-            self.case = opened.map(|(_, case)| case);
-            return Some(EvaluatorReport::Optimum { problem: number, optimum });
+            self.case = open(problem).ok();
+            let is_open = self.case.is_some();
+            return (!is_open).then_some(EvaluatorReport::Optimum { problem: number, optimum: None });
         }
         let case = self.case.as_mut()?;
+        if let Some(search) = &mut case.search {
+            let (exploring, best) = search.work(&case.truth)?;
+            case.find(best);
+            let optimum = Some(Optimum { best, exploring });
+            return Some(EvaluatorReport::Optimum { problem: case.problem.number, optimum });
+        }
+        if self.judged.is_some() {
+            self.judge();
+            return None;
+        }
         if let Some(entry) = self.newest.iter_mut().find_map(Option::take) {
-            self.gaps.note(&entry, case.lost(&entry.policy, Some(DIGITS)));
+            self.judged = Some((entry, None));
             return None;
         }
         let (agent, course) = self.courses.iter_mut().enumerate().find(|(_, course)| course.is_ready())?;
         let line = course.n_reached;
         match course.search(case.margins[line]) {
             Search::Judge(at) => {
-                let entry = &mut course.block[at];
-                entry.1 = Some(case.lost(&entry.0.policy, None));
+                self.judged = Some((course.block[at].0.clone(), Some(at)));
                 None
             }
             Search::Outside => {
@@ -243,12 +258,30 @@ impl Evaluator {
             }
         }
     }
+
+    /// Goes on with the policy that is being judged.
+    fn judge(&mut self) {
+        let (Some(case), Some((entry, place))) = (&mut self.case, &self.judged) else { return };
+        let share = place.is_none().then_some(DIGITS);
+        let Some(lost) = case.lost(&entry.policy, share) else { return };
+        match place {
+            None => self.gaps.note(entry, lost),
+            // A restart has emptied the block.
+            Some(at) if self.courses[entry.agent].life == entry.life => {
+                self.courses[entry.agent].block[*at].1 = Some(lost);
+            }
+            Some(_) => {}
+        }
+        self.judged = None;
+    }
 }
 
 /// The problem that is being judged.
 struct OpenProblem {
     problem: EvaluationProblem,
     truth: Truth,
+    /// The search for the optimum, until it is found.
+    search: Option<OptimumSearch>,
     best: f64,
     margins: [f64; 2],
     tolerance: f64,
@@ -256,64 +289,48 @@ struct OpenProblem {
     values: Vec<f64>,
 }
 
-fn open(problem: EvaluationProblem) -> Result<(Optimum, OpenProblem)> {
-    let policy = EpsilonGreedy::new(problem.epsilon)?;
+fn open(problem: EvaluationProblem) -> Result<OpenProblem> {
     let truth = problem.world.rules().truth()?;
-    let (exploring, best) = problem.world.optimum(&truth, &problem.settings, policy)?;
-    let margins = MARGINS.map(|share| share * best.abs());
-    let tolerance = (PRECISION * margins[1] * (1.0 - problem.settings.discount)).max(1e-9);
+    let policy = EpsilonGreedy::new(problem.epsilon)?;
+    let search = Some(OptimumSearch::new(&truth, problem.settings.discount, policy)?);
     let values = vec![0.0; truth.model.n_states()];
-    let open = OpenProblem { best, margins, truth, tolerance, values, problem };
-    Ok((Optimum { best, exploring }, open))
+    Ok(OpenProblem { problem, truth, search, best: 0.0, margins: [0.0; 2], tolerance: 0.0, values })
 }
 
 impl OpenProblem {
-    /// Returns how far a policy is below the optimum: exactly enough to say on which side of each line it is and, if wanted, to
-    /// this share of itself.
-    fn lost(&mut self, policy: &[u8], share: Option<f64>) -> f64 {
-        let best = self.best;
-        let margins = self.margins;
-        let is_enough = |low: f64, high: f64| {
-            let (most, least) = (best - low, best - high);
-            margins.iter().all(|&margin| most <= margin || least > margin)
-                && share.is_none_or(|share| most - least <= share * least.abs())
-        };
-        best - self.worth(policy, is_enough)
+    /// The optimum is found.
+    fn find(&mut self, best: f64) {
+        self.search = None;
+        self.best = best;
+        self.margins = MARGINS.map(|share| share * best.abs());
+        self.tolerance = (PRECISION * self.margins[1] * (1.0 - self.problem.settings.discount)).max(1e-9);
     }
 
-    /// The value of a policy from the start, in the true world, once the bounds between which it must lie are enough. After a
-    /// sweep that changed values by d at most, the rest cannot change any by more than d·γ/(1 − γ).
-    fn worth(&mut self, policy: &[u8], is_enough: impl Fn(f64, f64) -> bool) -> f64 {
-        let (model, discount) = (&self.truth.model, self.problem.settings.discount);
+    /// Sweeps once over the values of a policy in the true world. Returns how far the policy is below the optimum once that is
+    /// known exactly enough to say on which side of each line it is and, if wanted, to this share of itself. After a sweep
+    /// that changed values by d at most, the rest cannot change any by more than d·γ/(1 − γ).
+    fn lost(&mut self, policy: &[u8], share: Option<f64>) -> Option<f64> {
+        let Self { problem, truth, best, margins, tolerance, values, .. } = self;
+        let (model, discount) = (&truth.model, problem.settings.discount);
+        let chance = |pair: Pair| {
+            let state = model.state_of(pair);
+            let n_actions = model.n_actions(state) as u32;
+            let all = (1u16 << n_actions) as u8 - 1;
+            // Where all actions seem equally good, the agent takes any.
+            let chosen = match policy[truth.cells[state.index()] as usize] & all {
+                0 => all,
+                chosen => chosen,
+            };
+            let is_chosen = chosen & 1 << model.action_of(pair).0 > 0;
+            if is_chosen { 1.0 / f64::from(chosen.count_ones()) } else { 0.0 }
+        };
+        let (lowest, highest) = sweep_policy(model, chance, discount, values);
+        let mean = truth.mean_over_starts(values);
         let rest = discount / (1.0 - discount);
-        let values = &mut self.values;
-        loop {
-            let (mut lowest, mut highest) = (0.0f64, 0.0f64);
-            for state in model.states() {
-                // Where all actions seem equally good, the agent takes any.
-                let best = match policy[self.truth.cells[state.index()] as usize] {
-                    0 => u8::MAX,
-                    best => best,
-                };
-                let (mut sum, mut n) = (0.0, 0u32);
-                for (action, pair) in model.pairs(state).enumerate() {
-                    if best & 1 << action > 0 {
-                        let next: f64 =
-                            model.successors(pair).map(|s| s.weight * values[s.state.index()]).sum();
-                        sum += model.mean_reward(pair) + discount * next / model.weight(pair);
-                        n += 1;
-                    }
-                }
-                let value = sum / f64::from(n.max(1));
-                let change = value - values[state.index()];
-                (lowest, highest) = (lowest.min(change), highest.max(change));
-                values[state.index()] = value;
-            }
-            let mean = self.truth.mean_over_starts(values);
-            let is_exact = highest.max(-lowest) <= self.tolerance;
-            if is_exact || is_enough(mean + rest * lowest, mean + rest * highest) {
-                return mean;
-            }
-        }
+        let (most, least) = (*best - mean - rest * lowest, *best - mean - rest * highest);
+        let is_enough = margins.iter().all(|&margin| most <= margin || least > margin)
+            && share.is_none_or(|share| most - least <= share * least.abs());
+        let is_exact = highest.max(-lowest) <= *tolerance;
+        (is_exact || is_enough).then_some(*best - mean)
     }
 }

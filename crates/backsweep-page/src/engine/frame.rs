@@ -163,18 +163,18 @@ pub struct Frame {
     pub text: OnceLock<String>,
 }
 
-/// The bytes of one cell in a frame: V in two, flags, best directions, priority, change. All cells' first bytes come first, then
+/// The bytes of one cell in a frame: V in two, flags, best directions, change. All cells' first bytes come first, then
 /// all second ones and so on: alike bytes side by side compress to two thirds.
-const CELL_BYTES: usize = 6;
-/// A world with more cells is large: it has fewer frames per second, and fewer levels of V, priority and change.
+const CELL_BYTES: usize = 5;
+/// A world with more cells is large: it has fewer frames per second, and fewer levels of V and change.
 pub(super) const MAX_CELLS_IN_FULL: usize = 2500;
-/// The bits of priority and of change that are kept in a large world. Of V the upper byte is: there are 256 colors.
+/// The bits of a change that are kept in a large world. Of V the upper byte is: there are 256 colors.
 const KEPT_BITS: u8 = 0xf0;
-/// The range over which levels of priority and change are distinguished: four and two orders of magnitude.
-const PRIORITIES: (f64, f64) = (1e-4, 1.0);
+/// The range over which levels of change are distinguished.
 const CHANGES: (f64, f64) = (1e-2, 1.0);
 const KNOWN: u8 = 1;
 const VISITED: u8 = 2;
+const QUEUED: u8 = 4;
 
 impl Frame {
     /// The frame as it is sent. It is encoded once, at the first request, for any number of viewers.
@@ -233,13 +233,17 @@ fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> Value {
         if agent.visits[row].iter().any(|&visits| visits > 0) {
             flags |= VISITED;
         }
+        if agent.priorities[i] > 0.0 {
+            flags |= QUEUED;
+        }
         let [upper, lower] = v.to_be_bytes();
-        let priority = level(agent.priorities[i], PRIORITIES.0, PRIORITIES.1);
-        let change = level(agent.changes[i], CHANGES.0, CHANGES.1);
-        // What is on the queue, or has changed, stays so.
-        let coarse = |level: u8| if level == 0 { 0 } else { level & kept | 1 & !kept };
+        // What has changed stays so.
+        let change = match level(agent.changes[i], CHANGES.0, CHANGES.1) {
+            0 => 0,
+            level => level & kept | 1 & !kept,
+        };
         let lower = if is_large { 0 } else { lower };
-        let bytes = [upper, lower, flags, agent.best[i], coarse(priority), coarse(change)];
+        let bytes = [upper, lower, flags, agent.best[i], change];
         bytes.into_iter().enumerate().for_each(|(k, byte)| cells[k * n_cells + i] = byte);
     }
     let urgent = most_urgent(agent.priorities.iter().copied());

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::scene::{Race, Scene};
 use backsweep::explore::EpsilonGreedy;
 use backsweep::{Action, Transition};
-use backsweep_worlds::grid_world::GridWorld;
+use backsweep_worlds::grid_world::{GridWorld, OptimumSearch};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -233,6 +233,7 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
 fn optimum(scene: &Scene, world: &GridWorld) -> Result<Optimum> {
     let epsilon = scene.agent_specs().next().map_or(0.0, |spec| spec.epsilon(scene));
     let truth = world.rules().truth()?;
-    let (exploring, best) = world.optimum(&truth, &scene.settings(), EpsilonGreedy::new(epsilon)?)?;
+    let search = OptimumSearch::new(&truth, scene.discount, EpsilonGreedy::new(epsilon)?)?;
+    let (exploring, best) = search.finish(&truth);
     Ok(Optimum { best, exploring })
 }

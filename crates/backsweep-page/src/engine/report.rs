@@ -8,7 +8,7 @@ use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 
 /// The number of the most urgent cells that are listed.
-pub const LISTED: usize = 12;
+pub const LISTED: usize = 32;
 
 /// A Q that a cycle changed.
 #[derive(Clone, Copy, Debug, PartialEq)]

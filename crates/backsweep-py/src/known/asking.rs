@@ -24,7 +24,7 @@ pub fn ids(policy: &[u32]) -> Vec<i64> {
 /// A valid discount.
 pub fn checked_discount(discount: f64) -> PyResult<f64> {
     let settings = Settings { discount, ..Settings::default() };
-    settings.check().map(|_| discount).map_err(|error| errors::value(error.to_string()))
+    settings.check().map(|_| discount).map_err(errors::refused)
 }
 
 /// The question; the default one if none is given.
@@ -46,16 +46,24 @@ pub fn question(solved: &NamedMdp, objective: Option<AskedObjective>, minimize: 
     Ok(Question { objective, direction })
 }
 
-/// The tolerance and threads.
-pub fn effort(tolerance: f64, method: Option<String>, threads: Option<usize>) -> PyResult<Effort> {
-    if !(tolerance > 0.0 && tolerance.is_finite()) {
+/// The tolerances and threads.
+pub fn effort(
+    (tolerance, relative): (f64, f64),
+    method: Option<String>,
+    threads: Option<usize>,
+) -> PyResult<Effort> {
+    let one_counts = tolerance > 0.0 || (tolerance == 0.0 && relative > 0.0);
+    if !(one_counts && tolerance.is_finite()) {
         return Err(errors::value(format!("tolerance is {tolerance}; expected a finite number above 0")));
+    }
+    if !(relative >= 0.0 && relative.is_finite()) {
+        return Err(errors::value(format!("relative is {relative}; expected a finite number, 0 or more")));
     }
     if threads == Some(0) {
         return Err(errors::value("threads is 0; expected 1 or more"));
     }
     let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    Ok(Effort { tolerance, method, threads: threads.unwrap_or_else(all) })
+    Ok(Effort { tolerance, relative, method, threads: threads.unwrap_or_else(all) })
 }
 
 /// The device of this name, which computes the values; with a method it can only be the processor.
@@ -96,14 +104,15 @@ pub fn result<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let policy: Bound<'py, PyArray1<i64>> = ids(&answer.policy).into_pyarray(py);
-    let numbers = (array(&answer.values), array(&answer.lower), array(&answer.upper), policy);
+    let solution = &answer.solution;
+    let numbers = (array(&answer.values), array(&solution.lower), array(&solution.upper), policy);
     let question = answer.question.to_string();
     let rest = (
         answer.error_bound(),
-        answer.converged,
-        answer.iterations,
+        solution.converged,
+        solution.iterations,
         seconds,
-        answer.explanation.clone(),
+        solution.explanation.clone(),
         stopped,
         question,
         answer.repaired,

@@ -4,9 +4,9 @@ use crate::errors;
 use crate::known::named_mdp::NamedMdp;
 use crate::memory;
 use crate::names::Names;
-use crate::numbers::{A_REWARD, is_reward};
-use backsweep_mdp::{MdpBuilder, Rewards, SUM_SLACK};
-use backsweep_solve::{ChoiceRow, Session};
+use crate::numbers::A_REWARD;
+use backsweep_mdp::{ChoiceRow, MdpBuilder, OutcomeProblem, Rewards, SourceOutcome};
+use backsweep_solve::Session;
 use pyo3::prelude::*;
 
 /// The precision with which rows must sum to 1.
@@ -18,79 +18,29 @@ pub struct Sums {
     pub normalize: bool,
 }
 
-/// An outcome of a row; a next state of [`END`] is the end of the episode.
-#[derive(Clone, Copy)]
-pub struct GivenOutcome {
-    pub next: u32,
-    pub probability: f64,
-    pub reward: f64,
-}
-
-/// Stands after all states.
-pub const END: u32 = u32::MAX;
-
-/// Turns outcomes in any order into a row: checked, in ascending order, those of the same next state added up, and the mean of
-/// the rewards. `pair` names the row in messages.
-pub fn row(given: &mut [GivenOutcome], sums: Sums, pair: impl Fn() -> String) -> PyResult<ChoiceRow> {
+/// Turns outcomes in any order into a row. `pair` names it in messages.
+pub fn row(given: &mut [SourceOutcome], sums: Sums, pair: impl Fn() -> String) -> PyResult<ChoiceRow> {
     let sum = given.iter().fold(0.0, |sum, outcome| sum + outcome.probability);
     let near = (sum - 1.0).abs() <= sums.eps * (given.len().max(2) as f64);
     let divide = if sums.normalize { sum > 0.0 && sum.is_finite() } else { sums.eps > 0.0 && near };
-    let factor = if divide { sum } else { 1.0 };
     if sums.normalize && !divide {
         return Err(errors::value(format!(
             "probabilities of {} sum to {sum}, which cannot be normalized; expected a sum above 0",
             pair()
         )));
     }
-    let first = given.first().map_or(0.0, |outcome| outcome.reward);
-    // A NaN sum means an invalid probability, which is refused next.
-    let (mut ascending, mut mean, mut same, mut before) = (true, 0.0, true, None);
-    for outcome in given.iter() {
-        let probability = outcome.probability / factor;
-        if !(0.0..=1.0 + SUM_SLACK).contains(&probability) {
-            return Err(errors::value(format!(
-                "probability of an outcome of {} is {:?}; expected a number from 0 to 1",
-                pair(),
-                outcome.probability
-            )));
-        }
-        if !is_reward(outcome.reward) {
-            return Err(errors::value(format!(
-                "reward of {} is {:?}; expected {A_REWARD}",
-                pair(),
-                outcome.reward
-            )));
-        }
-        same &= outcome.reward == first;
-        mean += probability * outcome.reward;
-        ascending &= before.is_none_or(|before| before < outcome.next);
-        before = Some(outcome.next);
-    }
-    if (sum / factor - 1.0).abs() > SUM_SLACK {
-        return Err(errors::value(format!(
-            "probabilities of the outcomes of {} sum to {sum}; expected 1 (within 1e-9), or normalize=True",
-            pair()
-        )));
-    }
-    let reward_error = if same {
-        mean = first;
-        0.0
-    } else {
-        let sizes = given.iter().map(|outcome| outcome.probability / factor * outcome.reward.abs());
-        (given.len() as f64 + 4.0) * f64::EPSILON * sizes.sum::<f64>()
-    };
-    if !ascending {
-        given.sort_by_key(|outcome| outcome.next);
-    }
-    let mut outcomes: Vec<(u32, f64)> = Vec::with_capacity(given.len());
-    for outcome in given.iter().filter(|outcome| outcome.probability > 0.0 && outcome.next != END) {
-        let probability = outcome.probability / factor;
-        match outcomes.last_mut() {
-            Some((next, sum)) if *next == outcome.next => *sum = (*sum + probability).min(1.0),
-            _ => outcomes.push((outcome.next, probability.min(1.0))),
-        }
-    }
-    Ok(ChoiceRow { outcomes, reward: mean, reward_error })
+    ChoiceRow::new(given, if divide { sum } else { 1.0 }).map_err(|problem| {
+        let pair = pair();
+        errors::value(match problem {
+            OutcomeProblem::Probability(found) => {
+                format!("probability of an outcome of {pair} is {found:?}; expected a number from 0 to 1")
+            }
+            OutcomeProblem::Reward(found) => format!("reward of {pair} is {found:?}; expected {A_REWARD}"),
+            OutcomeProblem::Sum(found) => format!(
+                "probabilities of the outcomes of {pair} sum to {found}; expected 1 (within 1e-9), or normalize=True"
+            ),
+        })
+    })
 }
 
 /// Rows that come in the order of states, with whole numbers as names.
@@ -101,7 +51,8 @@ pub struct RowBuilder {
     action_of: Vec<u32>,
     rewards: Vec<f64>,
     reward_error: f64,
-    given: Vec<GivenOutcome>,
+    given: Vec<SourceOutcome>,
+    n_arcs: u64,
 }
 
 impl RowBuilder {
@@ -109,7 +60,7 @@ impl RowBuilder {
     /// If the model would not fit into memory, or has more successors than 32 bits can count.
     pub fn new(n_states: usize, n_rows: usize, n_arcs: usize, sums: Sums) -> PyResult<Self> {
         memory::check_flat("the model", n_states as u64, n_rows as u64, n_arcs as u64)?;
-        if n_states.max(n_rows).max(n_arcs) >= END as usize {
+        if n_states.max(n_rows).max(n_arcs) >= u32::MAX as usize {
             return Err(errors::value(format!(
                 "the model has {n_states} states, {n_rows} actions of states and {n_arcs} successors; expected fewer than 2³² \
                  of each"
@@ -125,15 +76,41 @@ impl RowBuilder {
             rewards,
             reward_error: 0.0,
             given: Vec::new(),
+            n_arcs: 0,
         })
+    }
+
+    /// Begins a model whose size is not known yet.
+    pub fn growing(sums: Sums) -> Self {
+        Self {
+            n_states: u32::MAX,
+            sums,
+            builder: MdpBuilder::with_capacity(0, 0, 0),
+            action_of: Vec::new(),
+            rewards: Vec::new(),
+            reward_error: 0.0,
+            given: Vec::new(),
+            n_arcs: 0,
+        }
+    }
+
+    /// # Errors
+    /// If solving what there is would not fit into memory.
+    pub fn check_memory(&self) -> PyResult<()> {
+        memory::check_flat(
+            "the model",
+            self.builder.n_states() as u64,
+            self.rewards.len() as u64,
+            self.n_arcs,
+        )
     }
 
     /// Adds an outcome to the current row; -1 is the end.
     #[inline]
     pub fn outcome(&mut self, next: i64, probability: f64, reward: f64) -> PyResult<()> {
         let next = match next {
-            -1 => END,
-            _ if (0..i64::from(self.n_states)).contains(&next) => next as u32,
+            -1 => None,
+            _ if (0..i64::from(self.n_states)).contains(&next) => Some(next as u32),
             _ => {
                 let last = self.n_states.saturating_sub(1);
                 return Err(errors::value(format!(
@@ -141,7 +118,7 @@ impl RowBuilder {
                 )));
             }
         };
-        self.given.push(GivenOutcome { next, probability, reward });
+        self.given.push(SourceOutcome { next, probability, reward });
         Ok(())
     }
 
@@ -153,6 +130,7 @@ impl RowBuilder {
         self.rewards.push(row.reward);
         self.action_of.push(action);
         self.reward_error = self.reward_error.max(row.reward_error);
+        self.n_arcs += row.outcomes.len() as u64;
         self.builder.add_choice(row.outcomes);
         Ok(())
     }
@@ -167,9 +145,9 @@ impl RowBuilder {
     /// # Errors
     /// As [`MdpBuilder::finish`].
     pub fn finish(self, actions: Names) -> PyResult<NamedMdp> {
-        let mut mdp = self.builder.finish().map_err(|error| errors::value(error.to_string()))?;
+        let mut mdp = self.builder.finish().map_err(errors::refused)?;
         mdp.rewards = vec![Rewards { choices: self.rewards, ..Rewards::default() }];
-        let states = Names::numbers(self.n_states as usize);
+        let states = Names::numbers(mdp.n_states());
         Ok(NamedMdp::new(states, actions, Session::new(mdp, self.action_of, self.reward_error)))
     }
 }

@@ -1,66 +1,86 @@
 //! Changes to a known model, in the user's names. If one of them is refused, nothing changes.
 
 use crate::errors::{self, show};
-use crate::known::build::{END, GivenOutcome, Sums, row};
-use crate::known::named_mdp::{NamedMdp, wrong};
+use crate::known::KnownModel;
+use crate::known::build::{Sums, row};
+use crate::known::named_mdp::NamedMdp;
 use crate::names::{self, Key};
-use crate::outcomes::outcomes;
+use crate::outcomes::outcomes as given_outcomes;
+use backsweep_mdp::SourceOutcome;
 use backsweep_solve::Edit;
 use pyo3::prelude::*;
 
 /// A change that is asked about: state, action, outcomes, reward. One without outcomes or reward is a removal.
 pub type GivenChange<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<f64>);
 
-impl NamedMdp {
+#[pymethods]
+impl KnownModel {
     /// Sets the outcomes of an action; new states and actions are added.
-    pub fn set_outcomes<'py>(
-        &mut self,
+    #[pyo3(signature = (state, action, outcomes, normalize=false))]
+    fn set_outcomes<'py>(
+        &self,
         state: &Bound<'py, PyAny>,
         action: &Bound<'py, PyAny>,
-        given: &Bound<'py, PyAny>,
+        outcomes: &Bound<'py, PyAny>,
         normalize: bool,
     ) -> PyResult<()> {
+        let known = &mut *self.0.lock()?;
         let py = state.py();
         let pair = || format!("action {} in state {}", show(action), show(state));
-        let given = outcomes(given, &pair)?;
+        let given = given_outcomes(outcomes, &pair)?;
         let state_key = names::key(state, "state")?;
         let action_key = names::key(action, "action")?;
-        self.states.id(py, &state_key, "state")?;
-        self.actions.id(py, &action_key, "action")?;
+        known.states.id(py, &state_key, "state")?;
+        known.actions.id(py, &action_key, "action")?;
         // The row is checked with placeholders for new states, before any of them is added.
-        let n_states = self.states.len();
-        let (mut rows, mut unknown): (Vec<GivenOutcome>, Vec<Key<'py>>) = (Vec::new(), Vec::new());
+        let n_states = known.states.len();
+        let (mut rows, mut unknown): (Vec<SourceOutcome>, Vec<Key<'py>>) = (Vec::new(), Vec::new());
         for (probability, next, reward, terminated) in given {
             let key = names::key(&next, "next_state")?;
-            let known = self.states.id(py, &key, "next_state")?;
-            let next = match (terminated, known) {
-                (true, _) => END,
-                (false, Some(id)) => id,
+            let id = known.states.id(py, &key, "next_state")?;
+            let next = match (terminated, id) {
+                (true, _) => None,
+                (false, Some(id)) => Some(id),
                 (false, None) => {
                     unknown.push(key);
-                    (n_states + unknown.len()) as u32
+                    Some((n_states + unknown.len()) as u32)
                 }
             };
-            rows.push(GivenOutcome { next, probability, reward });
+            rows.push(SourceOutcome { next, probability, reward });
         }
         row(&mut rows.clone(), Sums { eps: 0.0, normalize }, pair)?;
-        self.session.check_editable().map_err(wrong)?;
-        let action = self.actions.id_or_insert(py, action_key, "action")?.0;
-        let (state, _) = self.states.id_or_insert(py, state_key, "state")?;
+        known.session.check_editable().map_err(errors::refused)?;
+        let action = known.actions.id_or_insert(py, action_key, "action")?.0;
+        let (state, _) = known.states.id_or_insert(py, state_key, "state")?;
         let mut ids = Vec::with_capacity(unknown.len());
         for key in unknown {
-            ids.push(self.states.id_or_insert(py, key, "next_state")?.0);
+            ids.push(known.states.id_or_insert(py, key, "next_state")?.0);
         }
-        for outcome in
-            rows.iter_mut().filter(|outcome| outcome.next != END && outcome.next as usize > n_states)
-        {
-            outcome.next = ids[outcome.next as usize - n_states - 1];
+        for next in rows.iter_mut().filter_map(|outcome| outcome.next.as_mut()) {
+            if *next as usize > n_states {
+                *next = ids[*next as usize - n_states - 1];
+            }
         }
         let row = row(&mut rows, Sums { eps: 0.0, normalize }, pair)?;
-        self.session.grow(self.states.len());
-        self.session.edit(state, action, Edit::Set(row)).map_err(wrong)
+        known.session.grow(known.states.len());
+        known.session.edit(state, action, Edit::Set(row)).map_err(errors::refused)
     }
 
+    fn set_reward(&self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>, reward: f64) -> PyResult<()> {
+        let mut known = self.0.lock()?;
+        check_reward(state, action, reward)?;
+        let (state, action) = known.pair(state, action)?;
+        known.session.edit(state, action, Edit::Reward(reward)).map_err(errors::refused)
+    }
+
+    fn remove_action(&self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut known = self.0.lock()?;
+        let (state, action) = known.pair(state, action)?;
+        known.session.edit(state, action, Edit::Remove).map_err(errors::refused)
+    }
+}
+
+impl NamedMdp {
     /// The ids of a state and an action that it has.
     pub fn pair(&mut self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
         let py = state.py();
@@ -93,22 +113,6 @@ impl NamedMdp {
         })
     }
 
-    pub fn set_reward(
-        &mut self,
-        state: &Bound<'_, PyAny>,
-        action: &Bound<'_, PyAny>,
-        reward: f64,
-    ) -> PyResult<()> {
-        check_reward(state, action, reward)?;
-        let (state, action) = self.pair(state, action)?;
-        self.session.edit(state, action, Edit::Reward(reward)).map_err(wrong)
-    }
-
-    pub fn remove(&mut self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (state, action) = self.pair(state, action)?;
-        self.session.edit(state, action, Edit::Remove).map_err(wrong)
-    }
-
     /// Changes of known states, by ids. The model stays as it is.
     pub fn edits(&mut self, changes: Vec<GivenChange<'_>>) -> PyResult<Vec<(u32, u32, Edit)>> {
         let mut edits = Vec::with_capacity(changes.len());
@@ -126,9 +130,9 @@ impl NamedMdp {
                 (Some(given), _) => {
                     let pair = || format!("action {} in state {}", show(&action), show(&state));
                     let mut rows = Vec::new();
-                    for (probability, next, reward, terminated) in outcomes(&given, &pair)? {
-                        let next = if terminated { END } else { self.state_id(&next)? };
-                        rows.push(GivenOutcome { next, probability, reward });
+                    for (probability, next, reward, terminated) in given_outcomes(&given, &pair)? {
+                        let next = if terminated { None } else { Some(self.state_id(&next)?) };
+                        rows.push(SourceOutcome { next, probability, reward });
                     }
                     let row = row(&mut rows, Sums { eps: 0.0, normalize: false }, pair)?;
                     let id = self.state_id(&state)?;

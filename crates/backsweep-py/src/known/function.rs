@@ -4,16 +4,21 @@ use crate::errors::{self, show};
 use crate::exclusive::Exclusive;
 use crate::known::KnownModel;
 use crate::known::asking::{checked_discount, ids, stopping};
-use crate::known::named_mdp::{NamedMdp, wrong};
+use crate::known::named_mdp::NamedMdp;
 use crate::names::{self, Names};
 use crate::outcomes::outcomes;
 use backsweep_mdp::{Direction, KnownPart, ModelSource, NO_CHOICE, SourceError, SourceOutcome};
-use backsweep_solve::{ExplorationError, ExplorationGoal, Limits, Session, explore_from_start};
+use backsweep_solve::{
+    Answer, ExplorationError, ExplorationGoal, Limits, Session, Solution, explore_from_start,
+};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::sync::MutexGuard;
+use std::time::{Duration, Instant};
+
+/// The time that an answer from what is known may take after Ctrl-C.
+const LAST_ANSWER: Duration = Duration::from_millis(300);
 
 /// The functions and the names of what they returned.
 struct Functions {
@@ -24,6 +29,7 @@ struct Functions {
     start: Vec<u32>,
     actions_of: Py<PyAny>,
     outcomes_of: Py<PyAny>,
+    normalize: bool,
 }
 
 /// A model given by functions, and the part of it that is known.
@@ -31,7 +37,11 @@ struct Explored {
     functions: Functions,
     part: KnownPart,
     discount: f64,
+    answer: Option<ExploredAnswer>,
 }
+
+/// Bounds and policy of the latest exploration, and whether it minimized.
+type ExploredAnswer = (Vec<f64>, Vec<f64>, Vec<u32>, bool);
 
 /// A model given by two functions. Users see `backsweep.MDP.from_function`.
 #[pyclass(module = "backsweep._backsweep", frozen)]
@@ -81,13 +91,15 @@ impl ModelSource for Caller<'_, '_> {
         let action = functions.rows[state as usize][action];
         let (state, action) = (functions.states.object(py, state)?, functions.actions.object(py, action)?);
         let pair = || format!("action {} in state {}", show(&action), show(&state));
-        let found = functions.outcomes_of.bind(py).call1((&state, &action));
-        let found = found
-            .map_err(|error| errors::with_context(py, error, &format!("outcomes of {}: ", pair()), ""))?;
+        let within = |error| errors::with_context(py, error, &format!("outcomes of {}: ", pair()), "");
+        let found = functions.outcomes_of.bind(py).call1((&state, &action)).map_err(within)?;
         let mut add = |probability: f64, next: &Bound<'_, PyAny>, reward: f64, ended: bool| -> PyResult<()> {
             let next = match ended {
                 true => None,
-                false => Some(functions.states.id_or_insert(py, names::key(next, "next_state")?, "state")?.0),
+                false => {
+                    let key = names::key(next, "next_state").map_err(within)?;
+                    Some(functions.states.id_or_insert(py, key, "next_state").map_err(within)?.0)
+                }
             };
             into.push(SourceOutcome { probability, next, reward });
             Ok(())
@@ -95,18 +107,25 @@ impl ModelSource for Caller<'_, '_> {
         // Three items, or four as in Gymnasium's tables.
         type Three<'py> = (f64, Bound<'py, PyAny>, f64);
         if let Ok(rows) = found.extract::<Vec<Three<'_>>>() {
-            return rows.iter().try_for_each(|(p, next, reward)| add(*p, next, *reward, false));
+            rows.iter().try_for_each(|(p, next, reward)| add(*p, next, *reward, false))?;
+        } else {
+            let mut full = Vec::new();
+            for item in found.try_iter().map_err(within)? {
+                let item = item.map_err(within)?;
+                full.push(match item.extract::<Three<'_>>() {
+                    Ok((p, next, reward)) => (p, next, reward, false).into_pyobject(py)?.into_any(),
+                    Err(_) => item,
+                });
+            }
+            let full = pyo3::types::PyList::new(py, full)?.into_any();
+            let full = outcomes(&full, &pair)?;
+            full.iter().try_for_each(|(p, next, reward, ended)| add(*p, next, *reward, *ended))?;
         }
-        let mut full = Vec::new();
-        for item in found.try_iter()? {
-            let item = item?;
-            full.push(match item.extract::<Three<'_>>() {
-                Ok((p, next, reward)) => (p, next, reward, false).into_pyobject(py)?.into_any(),
-                Err(_) => item,
-            });
+        let sum: f64 = into.iter().map(|outcome| outcome.probability).sum();
+        if functions.normalize && sum > 0.0 && sum.is_finite() {
+            into.iter_mut().for_each(|outcome| outcome.probability /= sum);
         }
-        let full = pyo3::types::PyList::new(py, full)?.into_any();
-        outcomes(&full, &pair)?.iter().try_for_each(|(p, next, reward, ended)| add(*p, next, *reward, *ended))
+        Ok(())
     }
 }
 
@@ -120,15 +139,11 @@ impl Explored {
                 let name =
                     functions.rows[state as usize].get(action).map(|&id| functions.actions.show(py, id));
                 let (action, state) = (name.unwrap_or_default(), functions.states.show(py, state));
-                errors::value(format!("outcomes of action {action} in state {state}: {problem}"))
+                let hint =
+                    if problem.contains(" sum to ") { "; normalize=True divides by the sum" } else { "" };
+                errors::value(format!("outcomes of action {action} in state {state}: {problem}{hint}"))
             }
         }
-    }
-}
-
-impl FunctionModel {
-    fn lock(&self) -> PyResult<MutexGuard<'_, Explored>> {
-        self.0.lock()
     }
 }
 
@@ -141,6 +156,7 @@ impl FunctionModel {
         actions: Py<PyAny>,
         outcomes: Py<PyAny>,
         discount: f64,
+        normalize: bool,
     ) -> PyResult<Self> {
         let discount = checked_discount(discount)?;
         let mut states = Names::default();
@@ -158,10 +174,11 @@ impl FunctionModel {
             start: ids,
             actions_of: actions,
             outcomes_of: outcomes,
+            normalize,
         };
         let part = KnownPart::new(&mut Caller { py, functions: &mut functions });
         let part = part.map_err(|_| errors::value("the start could not be told"))?;
-        Ok(Self(Exclusive::new(Explored { functions, part, discount })))
+        Ok(Self(Exclusive::new(Explored { functions, part, discount, answer: None })))
     }
 
     /// Expands states, oldest first, up to `limit` in all; returns what stopped it, if anything did. `progress` receives the
@@ -173,7 +190,7 @@ impl FunctionModel {
         limit: Option<usize>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Option<&'static str>> {
-        let mut explored = self.lock()?;
+        let mut explored = self.0.lock()?;
         let limit = limit.unwrap_or(usize::MAX);
         let mut state = 0;
         while (state as usize) < explored.part.n_states() {
@@ -211,8 +228,8 @@ impl FunctionModel {
         time_limit: Option<f64>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let stopping = stopping(time_limit)?;
-        let mut explored = self.lock()?;
-        let Explored { functions, part, discount } = &mut *explored;
+        let mut explored = self.0.lock()?;
+        let Explored { functions, part, discount, .. } = &mut *explored;
         let mut goal = ExplorationGoal {
             discount: *discount,
             direction: if minimize { Direction::Minimize } else { Direction::Maximize },
@@ -231,11 +248,26 @@ impl FunctionModel {
             // What is known is answered.
             stopped = Some("Ctrl-C");
             goal.max_states = part.n_expanded();
-            found = explore_from_start(&mut caller, part, &goal, &Limits::default(), |_| ());
+            let began = Instant::now();
+            let stop = || began.elapsed() > LAST_ANSWER;
+            found = explore_from_start(
+                &mut caller,
+                part,
+                &goal,
+                &Limits { stop: &stop, ..Limits::default() },
+                |_| (),
+            );
         }
         let answer = match found {
             Ok(answer) => answer,
-            Err(ExplorationError::Solve(error)) => return Err(wrong(error)),
+            Err(ExplorationError::Solve(backsweep_solve::Error::BeyondRange { state, lower, upper })) => {
+                let (name, (least, most)) = (explored.functions.states.show(py, state), value_range);
+                return Err(errors::value(format!(
+                    "value_range is ({least}, {most}), but state {name} is worth {lower} to {upper} by it; expected a range that \
+                     contains the value of every state"
+                )));
+            }
+            Err(ExplorationError::Solve(error)) => return Err(errors::refused(error)),
             Err(ExplorationError::Source(error)) => return Err(explored.explain(py, error)),
         };
         let action = |(state, &place): (usize, &u32)| match place {
@@ -244,6 +276,7 @@ impl FunctionModel {
         };
         let policy: Vec<u32> = answer.policy.iter().enumerate().map(action).collect();
         let stopped = stopped.or(stopping.reason(py)?).filter(|_| !answer.converged);
+        explored.answer = Some((answer.lower.clone(), answer.upper.clone(), policy.clone(), minimize));
         let numbers =
             (answer.lower.into_pyarray(py), answer.upper.into_pyarray(py), ids(&policy).into_pyarray(py));
         (numbers, (answer.converged, stopping.seconds(), stopped)).into_pyobject(py)
@@ -251,25 +284,39 @@ impl FunctionModel {
 
     /// The numbers of states that were expanded and met.
     fn counts(&self) -> PyResult<(usize, usize)> {
-        let explored = self.lock()?;
+        let explored = self.0.lock()?;
         Ok((explored.part.n_expanded(), explored.part.n_states()))
     }
 
     /// The ids of the states in which episodes begin.
     fn start(&self) -> PyResult<Vec<u32>> {
-        Ok(self.lock()?.functions.start.clone())
+        Ok(self.0.lock()?.functions.start.clone())
     }
 
-    /// The known part as a model. States of the frontier are terminal, and labeled.
-    fn model(&self, py: Python<'_>) -> PyResult<KnownModel> {
-        let explored = self.lock()?;
-        let Explored { functions, part, discount } = &*explored;
-        let mdp = part.mdp(None).map_err(|error| errors::value(error.to_string()))?;
+    /// The known part as a model, with the answer of the latest exploration. States of the frontier are terminal, and
+    /// labeled. Unless `keep`, names are moved, and this object is of no further use.
+    fn model(&self, py: Python<'_>, keep: bool) -> PyResult<KnownModel> {
+        let mut explored = self.0.lock()?;
+        let Explored { functions, part, discount, answer } = &mut *explored;
+        let mdp = part.mdp(None).map_err(errors::refused)?;
         let expanded = (0..part.n_states() as u32).filter(|&state| part.is_expanded(state));
         let action_of = expanded.flat_map(|state| functions.rows[state as usize].iter().copied()).collect();
         let session = Session::new(mdp, action_of, part.reward_error());
-        let (states, actions) = (functions.states.copied(py)?, functions.actions.copied(py)?);
-        Ok(KnownModel::of(NamedMdp::new(states, actions, session).with_discount(*discount)))
+        let (states, actions) = match keep {
+            true => (functions.states.copied(py)?, functions.actions.copied(py)?),
+            false => (std::mem::take(&mut functions.states), std::mem::take(&mut functions.actions)),
+        };
+        let mut model = NamedMdp::new(states, actions, session).with_discount(*discount);
+        if let Some((lower, upper, policy, minimize)) = answer.take() {
+            let objective = model.usual_objective();
+            let question = if minimize { objective.minimize() } else { objective.maximize() };
+            // Proven with the range of values, not for the model on its own: it is shown, and not called converged.
+            let solution = Solution { lower, upper, ..Solution::default() };
+            let start = vec![0.0; part.n_states()];
+            let answer = Answer::new(question, f64::INFINITY, solution, policy, start);
+            model.session.set_answer(answer);
+        }
+        Ok(KnownModel::of(model))
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {

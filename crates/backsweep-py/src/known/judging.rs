@@ -1,14 +1,17 @@
 //! Policies that users give, under their names: judged and simulated.
 
 use crate::errors::{self, show};
-use crate::known::named_mdp::{Effort, NamedMdp, wrong};
-use crate::known::stopping::Stopping;
+use crate::known::KnownModel;
+use crate::known::asking::{AskedObjective, effort, question, stopping};
+use crate::known::named_mdp::NamedMdp;
 use backsweep::Random;
-use backsweep_mdp::Question;
-use backsweep_solve::{MixedPolicy, PolicyValue, evaluate, simulate};
+use backsweep_solve::{MixedPolicy, evaluate, simulate};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
+
+/// Steps of a simulated run between two checks for Ctrl-C.
+const STEPS_PER_CHECK: u64 = 1 << 16;
 
 /// An action that a policy takes in a state, and the probability of it.
 pub type GivenAction<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, f64);
@@ -48,21 +51,30 @@ impl NamedMdp {
         }
         Ok(policy)
     }
+}
 
-    /// Judges a policy; see [`evaluate`].
-    pub fn evaluate<'py>(
-        &mut self,
+#[pymethods]
+impl KnownModel {
+    /// Values, bounds, best values and largest gaps of a policy, (state, action, probability) by (state, action, probability);
+    /// states where it loses, with visits and loss per visit; converged, seconds, what stopped it, the question in words.
+    #[allow(clippy::too_many_arguments, reason = "one for each of Python's")]
+    fn evaluate<'py>(
+        &self,
         py: Python<'py>,
-        policy: &[GivenAction<'py>],
-        question: &Question,
-        effort: &Effort,
-        stopping: &Stopping,
+        policy: Vec<GivenAction<'py>>,
+        tolerances: (f64, f64),
+        objective: Option<AskedObjective>,
+        minimize: bool,
+        time_limit: Option<f64>,
+        threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let policy = self.mixed_policy(py, policy)?;
-        let mdp = self.session.model().mdp();
-        let PolicyValue { own, best, losses } =
-            effort.run(py, stopping, |limits| evaluate(mdp, question, &policy, limits))?;
-        let judged = PolicyValue { own, best, losses };
+        let stopping = stopping(time_limit)?;
+        let effort = effort(tolerances, None, threads)?;
+        let mut known = self.0.lock()?;
+        let question = question(&known, objective, minimize)?;
+        let policy = known.mixed_policy(py, &policy)?;
+        let mdp = known.session.model().mdp();
+        let judged = effort.run(py, &stopping, |limits| evaluate(mdp, &question, &policy, limits))?;
         let states = 0..mdp.n_states();
         let gap: Vec<f64> = states.clone().map(|state| judged.gap(state, question.direction).1).collect();
         let middle = |solution: &backsweep_solve::Solution| -> Vec<f64> {
@@ -85,30 +97,45 @@ impl NamedMdp {
         (numbers, losses, (converged, stopping.seconds(), stopped, question.to_string())).into_pyobject(py)
     }
 
-    /// Runs of a policy: a list of (state, action, reward, next state) per episode; see [`simulate`].
-    pub fn simulate<'py>(
-        &mut self,
+    /// Runs of a policy: a list of (state, action, reward, next state) per episode.
+    #[allow(clippy::too_many_arguments, reason = "one for each of Python's")]
+    fn simulate<'py>(
+        &self,
         py: Python<'py>,
-        policy: &[GivenAction<'py>],
-        start: Option<&Bound<'py, PyAny>>,
-        (episodes, max_steps, seed): (usize, u64, u64),
+        policy: Vec<GivenAction<'py>>,
+        start: Option<Bound<'py, PyAny>>,
+        episodes: usize,
+        max_steps: u64,
+        seed: u64,
     ) -> PyResult<Bound<'py, PyList>> {
-        let policy = self.mixed_policy(py, policy)?;
-        let start = start.map(|start| self.state_id(start)).transpose()?;
-        let mdp = self.session.model().mdp();
+        let mut known = self.0.lock()?;
+        let policy = known.mixed_policy(py, &policy)?;
+        let start = start.map(|start| known.state_id(&start)).transpose()?;
+        let mdp = known.session.model().mdp();
         let reward = mdp.rewards.first().map(|rewards| rewards.name.as_str());
         let mut random = Random::from_seed(seed);
         let runs = PyList::empty(py);
         for episode in 0..episodes {
             let initial = (mdp.initial.len() > 1).then(|| random.below(mdp.initial.len() as u32) as usize);
             let first = start.or_else(|| mdp.initial.get(initial.unwrap_or(0)).copied()).unwrap_or(0);
-            let steps = simulate(mdp, reward, &policy, first, max_steps, &mut random).map_err(wrong)?;
             let run = PyList::empty(py);
-            for step in steps {
-                let action = self.session.model().action_of()[step.choice as usize];
-                let next = step.next.map(|next| self.states.object(py, next)).transpose()?;
-                let (state, action) = (self.states.object(py, step.state)?, self.actions.object(py, action)?);
-                run.append((state, action, step.reward, next))?;
+            let (mut at, mut left) = (Some(first), max_steps);
+            while let Some(state) = at.filter(|_| left > 0) {
+                // In parts, so that Ctrl-C need not wait for a run of any length.
+                let n = left.min(STEPS_PER_CHECK);
+                let steps = simulate(mdp, reward, &policy, state, n, &mut random).map_err(errors::refused)?;
+                at = steps.last().filter(|_| steps.len() as u64 == n).and_then(|step| step.next);
+                left -= n;
+                for step in steps {
+                    let action = known.session.model().action_of()[step.choice as usize];
+                    let next = step.next.map(|next| known.states.object(py, next)).transpose()?;
+                    let (state, action) =
+                        (known.states.object(py, step.state)?, known.actions.object(py, action)?);
+                    run.append((state, action, step.reward, next))?;
+                }
+                if left > 0 && at.is_some() {
+                    py.check_signals()?;
+                }
             }
             runs.append(run)?;
             if episode % 16 == 15 {

@@ -28,6 +28,7 @@ impl Default for NamedMdp {
 /// Settings for the answer.
 pub struct Effort {
     pub tolerance: f64,
+    pub relative: f64,
     pub method: Option<String>,
     pub threads: usize,
 }
@@ -42,10 +43,11 @@ impl Effort {
     ) -> PyResult<T> {
         let found = py.detach(|| {
             let stop = || stopping.stop();
-            solver(&Limits { tolerance: self.tolerance, relative: 0.0, stop: &stop, threads: self.threads })
+            let (tolerance, relative, threads) = (self.tolerance, self.relative, self.threads);
+            solver(&Limits { tolerance, relative, stop: &stop, threads })
         });
         found.map_err(|error| match error.into() {
-            CardError::Solve(error) => wrong(error),
+            CardError::Solve(error) => errors::refused(error),
             error => {
                 errors::value(format!("device='cuda': {error}; device='auto' uses the processor instead"))
             }
@@ -87,11 +89,6 @@ impl NamedMdp {
 
     /// The flat arrays, once choices are in the order of states.
     pub fn flatten(&mut self) -> PyResult<&Mdp> {
-        self.session.flatten().map_err(wrong)
+        self.session.flatten().map_err(errors::refused)
     }
-}
-
-/// An error of the solver as `ValueError`.
-pub fn wrong(error: backsweep_solve::Error) -> PyErr {
-    errors::value(error.to_string())
 }

@@ -1,10 +1,11 @@
 //! Reading a known model and its values.
 
 use crate::errors;
+use crate::known::KnownModel;
 use crate::known::named_mdp::NamedMdp;
 use crate::names;
 use crate::results::{ModelArrays, type_of};
-use backsweep_solve::Answer;
+use backsweep_solve::{Answer, Solution};
 use pyo3::prelude::*;
 
 impl NamedMdp {
@@ -53,18 +54,22 @@ impl NamedMdp {
     /// Stands for an answer before there is one: all values 0.
     fn unsolved(&self) -> Answer {
         let question = self.usual_objective().maximize();
-        Answer::new(question, f64::INFINITY, Vec::new(), Vec::new(), Vec::new(), Vec::new())
+        Answer::new(question, f64::INFINITY, Solution::default(), Vec::new(), Vec::new())
     }
+}
 
+#[pymethods]
+impl KnownModel {
     /// `backsweep.Model`.
-    pub fn model_object<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let n_arcs = self.flatten()?.n_arcs();
+    fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut known = self.0.lock()?;
+        let n_arcs = known.flatten()?.n_arcs();
         if i32::try_from(n_arcs).is_err() {
             return Err(errors::value(format!(
                 "the model has {n_arcs} successors; SciPy's indices end at 2³¹"
             )));
         }
-        let (model, mut arrays) = (self.session.model(), ModelArrays::default());
+        let (model, mut arrays) = (known.session.model(), ModelArrays::default());
         let name = model.mdp().rewards.first().map(|rewards| rewards.name.as_str());
         for state in 0..model.mdp().n_states() as u32 {
             for choice in model.choices_of(state) {
@@ -73,33 +78,35 @@ impl NamedMdp {
                 arrays.push(pair, 1.0, reward, model.outcomes(choice));
             }
         }
-        arrays.object(py, &self.states, &self.actions, self.values())
+        arrays.object(py, &known.states, &known.actions, known.values())
     }
 
     /// `backsweep.Stats`: sweeps and backups count as cycles.
-    pub fn stats_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let n = self.session.iterations();
-        let (n_states, n_pairs) = (self.states.len(), self.session.model().n_choices());
-        let n_arcs = self.session.model().n_arcs();
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let known = self.0.lock()?;
+        let n = known.session.iterations();
+        let (n_states, n_pairs) = (known.states.len(), known.session.model().n_choices());
+        let n_arcs = known.session.model().n_arcs();
         type_of(py, "Stats")?.call1((n, n, 0, n, 0, 0, 0, n_states, n_pairs, n_arcs))
     }
 
     /// `backsweep.Audit`: one backup of every state.
-    pub fn audit_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let none = self.unsolved();
-        let answer = self.session.answer().unwrap_or(&none);
+    fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let known = self.0.lock()?;
+        let none = known.unsolved();
+        let answer = known.session.answer().unwrap_or(&none);
         let sign = answer.question.direction.sign();
         let mut residual: f64 = 0.0;
         let mut largest: f64 = 0.0;
         let mut longest = 0;
-        for state in 0..self.states.len() as u32 {
-            let value = self.session.value(state);
+        for state in 0..known.states.len() as u32 {
+            let value = known.session.value(state);
             largest = largest.max(value.abs());
             let mut best: Option<f64> = None;
-            for choice in self.session.model().choices_of(state) {
-                let q = sign * self.action_value(state, choice)?;
+            for choice in known.session.model().choices_of(state) {
+                let q = sign * known.action_value(state, choice)?;
                 best = Some(best.map_or(q, |best| best.max(q)));
-                longest = longest.max(self.session.model().outcomes(choice).count());
+                longest = longest.max(known.session.model().outcomes(choice).count());
             }
             let backed_up = sign * best.unwrap_or(0.0);
             if backed_up != value {
@@ -113,15 +120,17 @@ impl NamedMdp {
     }
 
     /// A table for notebooks.
-    pub fn html(&self) -> String {
-        let answer = self.session.answer();
+    fn html(&self) -> PyResult<String> {
+        let known = self.0.lock()?;
+        let answer = known.session.answer();
         let rows = [
-            ("discount", self.discount.to_string()),
-            ("states", self.states.len().to_string()),
-            ("actions of states", self.session.model().n_choices().to_string()),
+            ("discount", known.discount.to_string()),
+            ("states", known.states.len().to_string()),
+            ("actions of states", known.session.model().n_choices().to_string()),
             (
                 "labels",
-                self.session
+                known
+                    .session
                     .model()
                     .mdp()
                     .labels
@@ -133,7 +142,7 @@ impl NamedMdp {
             ("solved", answer.map_or("no".to_owned(), |a| escaped(&a.question.to_string()))),
         ];
         let rows = rows.map(|(name, value)| format!("<tr><th>{name}</th><td>{value}</td></tr>"));
-        format!("<table><caption>backsweep.MDP</caption>{}</table>", rows.concat())
+        Ok(format!("<table><caption>backsweep.MDP</caption>{}</table>", rows.concat()))
     }
 }
 

@@ -44,13 +44,17 @@ impl Stopping {
         asked.1.is_some()
     }
 
+    /// The exception that a signal handler raised, if one did.
+    pub fn raised(&self) -> Option<PyErr> {
+        self.asked.lock().ok().and_then(|mut asked| asked.1.take())
+    }
+
     /// Returns the reason why the work was stopped, if it was.
     ///
     /// # Errors
     /// The exception that a signal handler raised, unless it was Ctrl-C.
     pub fn reason(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
-        let raised = self.asked.lock().ok().and_then(|mut asked| asked.1.take());
-        match raised {
+        match self.raised() {
             Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(Some("Ctrl-C")),
             Some(error) => Err(error),
             None if !self.in_time() => Ok(Some("the time limit")),

@@ -3,6 +3,7 @@
 
 use crate::action_row::ActionRow;
 use crate::errors;
+use crate::known::KnownModel;
 use crate::known::named_mdp::NamedMdp;
 use crate::memory;
 use crate::name_codec::Translate;
@@ -10,13 +11,13 @@ use crate::named_agent::NamedAgent;
 use crate::pickle;
 use crate::settings::{build, planner_settings};
 use backsweep::planner::{Model, Outcome, Snapshot};
-use backsweep::save::{Name, SavedAgent, decode_names, encode_names};
+use backsweep::save::{self, Name, SavedAgent, decode_names, encode_names};
 use backsweep::{Action, Next, Random, State};
 use backsweep_mdp::{Label, Mdp, NO_CHOICE, Rewards, SUM_SLACK};
-use backsweep_solve::{Answer, Session, learned_mdp};
-use pyo3::PyTypeInfo;
+use backsweep_solve::{Answer, Session, Solution, learned_mdp};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::path::PathBuf;
 
 /// True if claims about values are trusted. Those in files are not: the next solve proves them again.
 #[derive(Clone, Copy, PartialEq)]
@@ -51,20 +52,44 @@ impl NamedMdp {
             let mut all = Vec::new();
             for rewards in &mdp.rewards {
                 let expected = mdp.expected_rewards(Some(&rewards.name));
-                all.extend(expected.map_err(|error| errors::value(error.to_string()))?);
+                all.extend(expected.map_err(errors::refused)?);
             }
             snapshot.put("mdp.reward_values", all);
         }
         snapshot.put("mdp.reward_error", vec![self.session.model().reward_error()]);
         let usual = self.usual_objective().maximize();
         if let Some(answer) = self.session.answer().filter(|answer| answer.question == usual) {
-            snapshot.put("solution.lower", answer.lower.clone());
-            snapshot.put("solution.upper", answer.upper.clone());
-            snapshot.put("solution.policy", answer.policy.clone());
+            snapshot.put("solution.lower", answer.solution.lower.clone());
+            snapshot.put("solution.upper", answer.solution.upper.clone());
+            // An action that was removed since is none.
+            let model = self.session.model();
+            let kept = |(state, &action)| match model.find(state, action) {
+                Some(_) => action,
+                None => NO_CHOICE,
+            };
+            snapshot.put("solution.policy", (0..).zip(&answer.policy).map(kept).collect::<Vec<u32>>());
             snapshot.put("solution.start", answer.start());
-            let proof = vec![answer.tolerance, f64::from(answer.converged), f64::from(answer.current)];
+            let converged = answer.solution.converged;
+            let proof = vec![answer.tolerance, f64::from(converged), f64::from(answer.current)];
             snapshot.put("solution.proof", proof);
         }
+        Ok(snapshot)
+    }
+
+    /// The arrays to save, after they were read back: a file that exists is never replaced by one that cannot be loaded.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store) and [`restore`](Self::restore).
+    pub fn checked<'py>(
+        &mut self,
+        py: Python<'py>,
+        encode: Option<Translate<'_, 'py>>,
+    ) -> PyResult<Snapshot> {
+        let snapshot = self.store(py, encode)?;
+        let restored = SavedAgent::restore_among(&snapshot, &backsweep_baselines::PLANNERS);
+        restored.map_err(|error| errors::from_io(py, error))?;
+        let learner = self.named_agent(py, None)?;
+        Self::of_parts(py, &snapshot, &learner, Trust::File)?;
         Ok(snapshot)
     }
 
@@ -78,12 +103,17 @@ impl NamedMdp {
         decode: Option<Translate<'_, 'py>>,
         trust: Trust,
     ) -> PyResult<Self> {
+        let learner = SavedAgent::restore_among(snapshot, &backsweep_baselines::PLANNERS)
+            .map_err(|error| errors::from_io(py, error))?;
+        Self::of_parts(py, snapshot, &NamedAgent::from_learner(py, learner, decode)?, trust)
+    }
+
+    /// The saved object, of which an agent has model and names.
+    fn of_parts(py: Python<'_>, snapshot: &Snapshot, learner: &NamedAgent, trust: Trust) -> PyResult<Self> {
         let io = |error: backsweep::save::Error| errors::from_io(py, error);
         let damaged = |problem: String| errors::file(py, problem);
         let core = |error: backsweep::Error| damaged(error.to_string());
-        let learner = SavedAgent::restore_among(snapshot, &backsweep_baselines::PLANNERS).map_err(io)?;
-        let learner = NamedAgent::from_learner(py, learner, decode)?;
-        let (mut mdp, action_of) = flat(&learner).map_err(damaged)?;
+        let (mut mdp, action_of) = flat(learner).map_err(damaged)?;
         if snapshot.get("mdp.labels").is_some() {
             let names = decode_names("section 'mdp.labels'", snapshot.bytes("mdp.labels").map_err(core)?)
                 .map_err(io)?;
@@ -134,23 +164,12 @@ impl NamedMdp {
             Ok(&[error]) if error >= 0.0 && error.is_finite() => error,
             _ => 0.0,
         };
-        let mut solved = Self::of_model(py, &learner, Session::new(mdp, action_of, error))?;
+        let mut solved = Self::of_model(py, learner, Session::new(mdp, action_of, error))?;
         if snapshot.get("solution.lower").is_some() {
             let answer = solved.restore_answer(snapshot, trust).map_err(core)?;
             solved.session.set_answer(answer);
         }
         Ok(solved)
-    }
-
-    /// For pickle: as `NamedAgent::reduce`, with what was solved.
-    pub fn reduce<'py, T: PyTypeInfo>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        pickle::reduce::<T>(py, |put_aside| Ok(backsweep::save::encode(&self.store(py, Some(put_aside))?)))
-    }
-
-    /// The inverse of [`reduce`](Self::reduce).
-    pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let snapshot = backsweep::save::decode(data).map_err(|error| errors::from_io(py, error))?;
-        Self::restore(py, &snapshot, Some(&pickle::take_back(others)?), Trust::Pickle)
     }
 
     fn restore_answer(&self, snapshot: &Snapshot, trust: Trust) -> backsweep::Result<Answer> {
@@ -176,8 +195,10 @@ impl NamedMdp {
         };
         let trusted = trust == Trust::Pickle;
         let question = self.usual_objective().maximize();
-        let mut answer = Answer::new(question, tolerance, lower, upper, policy, start);
-        (answer.converged, answer.current) = (trusted && converged == 1.0, trusted && current == 1.0);
+        let converged = trusted && converged == 1.0;
+        let solution = Solution { lower, upper, converged, ..Solution::default() };
+        let mut answer = Answer::new(question, tolerance, solution, policy, start);
+        answer.current = trusted && current == 1.0;
         Ok(answer)
     }
 
@@ -245,11 +266,62 @@ impl NamedMdp {
     }
 }
 
+#[pymethods]
+impl KnownModel {
+    #[pyo3(signature = (path, encode=None))]
+    fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
+        let snapshot = self.0.lock()?.checked(py, encode.as_ref())?;
+        py.detach(|| save::save(&path, &snapshot)).map_err(|error| errors::from_io(py, error))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, decode=None))]
+    fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let snapshot = py.detach(|| save::load(&path)).map_err(|error| errors::from_io(py, error))?;
+        let restored = NamedMdp::restore(py, &snapshot, decode.as_ref(), Trust::File);
+        let place = format!("{}: ", path.display());
+        restored.map(Self::of).map_err(|error| errors::with_context(py, error, &place, ""))
+    }
+
+    #[pyo3(signature = (encode=None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        encode: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &save::encode(&self.0.lock()?.store(py, encode.as_ref())?)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (data, decode=None))]
+    fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let snapshot = save::decode(data).map_err(|error| errors::from_io(py, error))?;
+        NamedMdp::restore(py, &snapshot, decode.as_ref(), Trust::File).map(Self::of)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        pickle::reduce::<Self>(py, |put_aside| Ok(save::encode(&self.0.lock()?.store(py, Some(put_aside))?)))
+    }
+
+    #[staticmethod]
+    fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+        let snapshot = save::decode(data).map_err(|error| errors::from_io(py, error))?;
+        NamedMdp::restore(py, &snapshot, Some(&pickle::take_back(others)?), Trust::Pickle).map(Self::of)
+    }
+}
+
 /// The model of an agent as flat arrays, and the action of each choice.
 fn flat(learner: &NamedAgent) -> Result<(Mdp, Vec<u32>), String> {
     let core = learner.agent.model();
+    if core.n_states() == 0 {
+        return Ok(Default::default());
+    }
     let mut mdp = learned_mdp(core).map_err(|error| error.to_string())?;
     mdp.action_names.clear();
+    if mdp.rewards.is_empty() {
+        // Without any action the rewards are still there, none of them.
+        mdp.rewards.push(Rewards::default());
+    }
     let mut action_of = Vec::with_capacity(mdp.n_choices());
     for state in core.states() {
         let tried = core.pairs(state).enumerate().filter(|(_, pair)| core.weight(*pair) > 0.0);

@@ -115,7 +115,8 @@ impl Workspace {
         while change.largest() > settled && rounds < 1000 && self.spent <= goal.patience && !(goal.stop)() {
             again = true;
             rounds += 1;
-            self.rows.gather_without_loops(model, &self.policy[window.clone()], window.start);
+            self.rows.gather(model, &self.policy[window.clone()]);
+            self.rows.divide_loops(model.discount, window.start);
             let all = model.arcs_of_states(window.clone()).len();
             let (n_sweeps, part) =
                 partial_sweeps(PARTIAL_SWEEPS, self.rows.n_arcs() as f64 / all.max(1) as f64);

@@ -1,9 +1,10 @@
 //! Policy iteration whose evaluations are approximate: a Krylov method for chains that mix slowly.
 //!
 //! Each round corrects the values by what their residual d is worth under the current policy: (I - discount P) x = d, solved
-//! to a hundredth by BiCGSTAB (van der Vorst 1992), two sweeps over the policy's rows per iteration. Where plain sweeps need a few times 1 / (1 - discount), this needs about its square root or less. A chain
-//! that leads one way along the numbers, but for arcs to a few states, is preconditioned by sweeps in place. A correction that falls short is discarded. The bound comes only
-//! from the sweep over all choices.
+//! to a hundredth by BiCGSTAB (van der Vorst 1992), two sweeps over the policy's rows per iteration. Where plain sweeps need
+//! a few times 1 / (1 - discount), this needs about its square root or less. A chain that leads one way along the numbers,
+//! but for arcs to a few states, is preconditioned by sweeps in place. A correction that falls short is discarded. The bound
+//! comes only from the sweep over all choices.
 
 use super::elimination::down_and_up;
 use super::model::FlatModel;
@@ -18,8 +19,8 @@ const ITERATIONS: usize = 200;
 /// preconditioned. Where these are not enough, preconditioning costs more than it saves.
 const PRECONDITIONED: usize = 6;
 
-/// Policy iteration from `values`.
-pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, goal: &Goal) -> Reached {
+/// Policy iteration from `values`; if `directed`, only while preconditioning solves the chains.
+pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, directed: bool, goal: &Goal) -> Reached {
     let n = model.n_states();
     let mut next = vec![0.0; n];
     let mut policy = vec![NO_CHOICE; n];
@@ -37,7 +38,8 @@ pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, goal: &Goal) -> R
         iterations += 1;
         spent += 3.0;
         let shift = Shift::after_sweep(model, &next, change);
-        if let Some(end) = progress.end(model, &next, change, shift, goal, spent) {
+        let patience = if directed && !one_way { 0.0 } else { goal.patience };
+        if let Some(end) = progress.end(model, &next, change, shift, &Goal { patience, ..*goal }, spent) {
             let rate = progress.rate();
             return Reached { values: next, policy, shift, iterations, spent, rate, end };
         }
@@ -50,7 +52,7 @@ pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, goal: &Goal) -> R
         let everywhere = if shiftable { change.least + (change.most - change.least) / 2.0 } else { 0.0 };
         let residual: Vec<f64> = next.iter().zip(&values).map(|(next, v)| next - v - everywhere).collect();
         let mut chain = PolicyChain::new(&rows, model.discount, goal.threads, one_way);
-        let worth = chain.solve(residual, allowance.min(left), goal.stop);
+        let worth = chain.solve(residual, if directed { 0 } else { allowance.min(left) }, goal.stop);
         one_way &= chain.is_preconditioned();
         iterations += chain.n_products;
         spent += chain.n_products as f64 * cost;
@@ -76,13 +78,15 @@ struct PolicyChain<'a> {
     threads: usize,
     /// Per state, if products are preconditioned: 1 over what its self loop leaves.
     scale: Option<Vec<f64>>,
+    /// Room for the first of two sweeps in place.
+    there: Vec<f64>,
     n_products: u64,
 }
 
 impl<'a> PolicyChain<'a> {
     fn new(rows: &'a PolicyRows, discount: f64, threads: usize, preconditioned: bool) -> Self {
         let scale = || rows.self_loops().map(|stay| 1.0 / (1.0 - discount * stay)).collect();
-        Self { rows, discount, threads, scale: preconditioned.then(scale), n_products: 0 }
+        Self { rows, discount, threads, scale: preconditioned.then(scale), there: Vec::new(), n_products: 0 }
     }
 
     fn is_preconditioned(&self) -> bool {
@@ -91,26 +95,26 @@ impl<'a> PolicyChain<'a> {
 
     /// Solves the chain approximately, by a sweep in place in either order from values of 0: exactly, where arcs lead one way
     /// but for a few.
-    fn precondition(&mut self, x: &[f64]) -> Vec<f64> {
-        let Some(scale) = &self.scale else { return x.to_vec() };
+    fn precondition(&mut self, x: &[f64], solved: &mut [f64]) {
+        let Some(scale) = &self.scale else { return solved.copy_from_slice(x) };
         self.n_products += 2;
         let n = x.len();
-        let (mut there, mut back) = (vec![0.0; n], vec![0.0; n]);
+        self.there.clear();
+        self.there.resize(n, 0.0);
         for state in 0..n {
-            there[state] = (x[state] + self.rows.value(state, self.discount, &there)) * scale[state];
+            let value = self.rows.value(state, self.discount, &self.there);
+            self.there[state] = (x[state] + value) * scale[state];
         }
+        solved.fill(0.0);
         for state in (0..n).rev() {
-            back[state] = there[state] + self.rows.value(state, self.discount, &back) * scale[state];
+            solved[state] = self.there[state] + self.rows.value(state, self.discount, solved) * scale[state];
         }
-        back
     }
 
-    fn product(&mut self, x: &[f64]) -> Vec<f64> {
-        let mut y = vec![0.0; x.len()];
-        policy_sweep(self.rows, self.discount, x, &mut y, self.threads);
+    fn product(&mut self, x: &[f64], y: &mut [f64]) {
+        policy_sweep(self.rows, self.discount, x, y, self.threads);
         self.n_products += 1;
         y.iter_mut().zip(x).for_each(|(y, x)| *y = x - *y);
-        y
     }
 
     /// Returns the worth of `right`, up to a hundredth; `None` if that takes more iterations than allowed.
@@ -118,7 +122,7 @@ impl<'a> PolicyChain<'a> {
         let enough = 0.01 * largest(&right);
         let (mut x, mut residual) = (vec![0.0; right.len()], right);
         if self.is_preconditioned() {
-            if self.iterate(&mut x, &mut residual, enough, allowance.min(PRECONDITIONED), stop) {
+            if self.iterate(&mut x, &mut residual, enough, PRECONDITIONED, stop) {
                 return Some(x);
             }
             self.scale = None;
@@ -141,15 +145,17 @@ impl<'a> PolicyChain<'a> {
         let shadow = residual.to_vec();
         let mut direction = residual.to_vec();
         let mut rho = dot(&shadow, residual);
+        let n = x.len();
+        let [mut ahead, mut along, mut corrected, mut turned] = [(); 4].map(|()| vec![0.0; n]);
         for _ in 0..allowance {
-            let ahead = self.precondition(&direction);
-            let along = self.product(&ahead);
+            self.precondition(&direction, &mut ahead);
+            self.product(&ahead, &mut along);
             let alpha = rho / dot(&shadow, &along);
             residual.iter_mut().zip(&along).for_each(|(r, a)| *r -= alpha * a);
-            let corrected = self.precondition(residual);
-            let turned = self.product(&corrected);
+            self.precondition(residual, &mut corrected);
+            self.product(&corrected, &mut turned);
             let omega = dot(&turned, residual) / dot(&turned, &turned).max(f64::MIN_POSITIVE);
-            for i in 0..x.len() {
+            for i in 0..n {
                 x[i] += alpha * ahead[i] + omega * corrected[i];
                 residual[i] -= omega * turned[i];
             }
@@ -166,7 +172,7 @@ impl<'a> PolicyChain<'a> {
             if !beta.is_finite() {
                 return false;
             }
-            for i in 0..x.len() {
+            for i in 0..n {
                 direction[i] = residual[i] + beta * (direction[i] - omega * along[i]);
             }
         }

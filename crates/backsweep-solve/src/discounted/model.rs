@@ -313,10 +313,40 @@ impl<'a> FlatModel<'a> {
         (self.facts.largest_reward / (1.0 - factor).next_down() * (1.0 + 8.0 * UNIT)).next_up()
     }
 
+    /// Some of the arcs, each with its state: about a hundred states with about as many arcs each.
+    pub fn sampled_arcs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let n = self.n_states();
+        (0..n).step_by((n / 128).max(1)).flat_map(move |state| {
+            let arcs = self.arcs_of_state(state);
+            let step = (arcs.len() / 128).max(1);
+            arcs.step_by(step).map(move |arc| (state, arc))
+        })
+    }
+
+    /// The share of self loops in the probability, by a sample.
+    pub fn self_loops(&self) -> f64 {
+        let (mut stay, mut all) = (0.0, 0.0);
+        for (state, arc) in self.sampled_arcs() {
+            let own = self.targets[arc] as usize == state && !self.is_end(state);
+            stay += if own { self.probabilities[arc] } else { 0.0 };
+            all += self.probabilities[arc];
+        }
+        stay / f64::max(all, f64::MIN_POSITIVE)
+    }
+
+    /// Returns whether a run may come to a state that it never leaves.
+    pub fn has_ends(&self) -> bool {
+        self.facts.has_terminal || (0..self.n_states()).any(|state| self.is_absorbing(state))
+    }
+
+    /// Returns whether every choice of a state stays there.
+    fn is_absorbing(&self, state: usize) -> bool {
+        self.targets[self.arcs_of_state(state)].iter().all(|&target| target as usize == state)
+    }
+
     /// Returns whether every choice of a state stays there without reward: worth 0, like a terminal state.
     pub fn is_end(&self, state: usize) -> bool {
-        self.choices_of(state)
-            .all(|c| self.rewards[c] == 0.0 && self.arcs_of(c).all(|a| self.targets[a] as usize == state))
+        self.is_absorbing(state) && self.choices_of(state).all(|c| self.rewards[c] == 0.0)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::backward::{self, Pass, TopologicalOrder};
 use super::elimination::{self, Envelope};
+use super::iteration::{Iteration, Reading};
 use super::method::DiscountedMethod;
 use super::model::FlatModel;
 use super::order::{self, Renumbered};
-use super::race::{Race, Runner};
+use super::race::Race;
 use super::sweeps::{Goal, Reached, SweepEnd};
-use super::{components, in_place};
+use super::{components, in_place, krylov};
 use crate::{Error, Result};
 
 /// The widest envelope, as root mean square, for which elimination is chosen.
@@ -20,27 +21,29 @@ const PATIENCE: f64 = 60.0;
 const OUTWARD_PATIENCE: f64 = 40.0;
 
 /// With fewer windows than this, sweeps outward gain little over sweeps in place (maze of 120 x 120: 9 windows, a tenth).
-const FEWEST_WINDOWS: usize = 12;
+const FEWEST_WINDOWS: usize = 8;
 
 /// Models with fewer states than this are swept before an order for them is found.
 pub(super) const MAX_STATES_SWEPT_FIRST: usize = 4096;
 
 /// The portfolio, and the explanation of its choices so far.
 #[derive(Default)]
-pub(super) struct Portfolio {
+pub(super) struct Portfolio<'a> {
     pub explanation: Vec<String>,
-    /// Values to start from, if some may be close.
-    pub start: Option<Vec<f64>>,
+    /// Values to start from, if some may be close, and whether Krylov's method reached them.
+    pub again: Option<(&'a [f64], bool)>,
+    /// True if Krylov's method brought the result.
+    pub by_krylov: bool,
 }
 
-impl Portfolio {
+impl Portfolio<'_> {
     pub fn explain(&mut self, line: impl Into<String>) {
         self.explanation.push(line.into());
     }
 
     /// The values to start from.
     fn values(&self, n_states: usize) -> Vec<f64> {
-        self.start.clone().unwrap_or_else(|| vec![0.0; n_states])
+        self.again.map_or_else(|| vec![0.0; n_states], |(values, _)| values.to_vec())
     }
 
     /// Chooses a method by the shape of the model or, where that does not decide, by attempts.
@@ -56,31 +59,30 @@ impl Portfolio {
         }
         let n = model.n_states();
         let mut race = Race::new(model, self.values(n));
-        self.rounds(&mut race, model, PATIENCE, goal);
-        if race.is_over() {
-            return race.finish();
-        }
-        let components = components::find(model);
-        if components::largest_share(&components, n) <= 0.5 {
-            let reached = self.by_component(model, &components, goal);
-            if reached.end != SweepEnd::Slow {
-                return reached;
+        race.krylov_first = self.again.is_some_and(|(_, by_krylov)| by_krylov);
+        race.run(model, PATIENCE, goal, &mut |line| self.explain(line));
+        if !race.is_over() {
+            let components = components::find(model);
+            if components::largest_share(&components, n) <= 0.5 {
+                let reached = self.by_component(model, &components, goal);
+                if reached.end != SweepEnd::Slow {
+                    return reached;
+                }
             }
         }
-        self.rounds(&mut race, model, f64::INFINITY, goal);
+        self.finish(race, model, goal)
+    }
+
+    /// Attempts in turn to the end.
+    fn finish(&mut self, mut race: Race, model: &FlatModel, goal: &Goal) -> Reached {
+        race.run(model, f64::INFINITY, goal, &mut |line| self.explain(line));
+        self.by_krylov = race.by_krylov;
         race.finish()
     }
 
-    /// Attempts in rounds, until `pause` sweeps were spent.
-    fn rounds(&mut self, race: &mut Race, model: &FlatModel, pause: f64, goal: &Goal) {
-        race.run(model, pause, goal, &mut |line| self.explain(line));
-    }
-
-    /// Attempts in rounds from `values` to the end.
-    fn rounds_from(&mut self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
-        let mut race = Race::new(model, values);
-        self.rounds(&mut race, model, f64::INFINITY, goal);
-        race.finish()
+    /// Attempts in turn from `values` to the end.
+    fn attempts(&mut self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
+        self.finish(Race::new(model, values), model, goal)
     }
 
     fn backward(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
@@ -118,6 +120,9 @@ impl Portfolio {
                 );
             }
         }
+        if has_hub(model, widest) {
+            return None;
+        }
         let order = order::breadth_first(model, widest)?;
         let renumbered = Renumbered::new(model, order);
         let copy = renumbered.model();
@@ -136,7 +141,7 @@ impl Portfolio {
     /// Sweeps continue policy iteration that stopped short.
     fn polish(&mut self, model: &FlatModel, reached: Reached, goal: &Goal) -> Option<Reached> {
         if reached.end == SweepEnd::Slow {
-            Some(self.rounds_from(model, reached.values, goal))
+            Some(self.attempts(model, reached.values, goal))
         } else {
             Some(reached)
         }
@@ -145,14 +150,15 @@ impl Portfolio {
     fn outward(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
         let n = model.n_states();
         // Values that are close need no order.
-        if n < MAX_STATES_SWEPT_FIRST || self.start.is_some() {
+        if n < MAX_STATES_SWEPT_FIRST || self.again.is_some() {
             return None;
         }
-        let renumbered = Renumbered::for_sweeps(model, order::outward(model)?);
-        let window = window(&renumbered);
+        let order = order::outward(model)?;
+        let window = window(order::mean_distance(model, &order));
         if window * FEWEST_WINDOWS > n {
             return None;
         }
+        let renumbered = Renumbered::for_sweeps(model, order);
         self.explain(format!(
             "outward: values flow from the ends through {} windows of {window} states, swept in place",
             n.div_ceil(window)
@@ -161,7 +167,7 @@ impl Portfolio {
         let reached = outward(&renumbered, window, &patient);
         drop(renumbered);
         Some(match reached.end {
-            SweepEnd::Slow => self.rounds_from(model, reached.values, goal),
+            SweepEnd::Slow => self.attempts(model, reached.values, goal),
             _ => reached,
         })
     }
@@ -183,7 +189,7 @@ impl Portfolio {
             if let Some(reached) = inner.narrow(part, goal) {
                 return reached;
             }
-            inner.rounds_from(part, vec![0.0; part.n_states()], goal)
+            inner.attempts(part, vec![0.0; part.n_states()], goal)
         })
     }
 
@@ -194,8 +200,8 @@ impl Portfolio {
         let most = model.largest_value();
         let values = values.iter().map(|value| value.clamp(-most, most)).collect();
         let patient = Goal { patience: PATIENCE, ..*goal };
-        let reached = Runner::Simultaneous.run(model, values, &patient);
-        if reached.end == SweepEnd::Slow { self.rounds_from(model, reached.values, goal) } else { reached }
+        let reached = by_sweeps(model, values, Reading::Simultaneous, &patient);
+        if reached.end == SweepEnd::Slow { self.attempts(model, reached.values, goal) } else { reached }
     }
 
     /// The method that the caller wants.
@@ -210,7 +216,7 @@ impl Portfolio {
                 let found = components::find(model);
                 match components::pass(model, &found, goal) {
                     Some(reached) => reached,
-                    None if (goal.stop)() => Runner::Simultaneous.run(model, vec![0.0; n], goal),
+                    None if (goal.stop)() => by_sweeps(model, vec![0.0; n], Reading::Simultaneous, goal),
                     None => {
                         return Err(Error::Cycles);
                     }
@@ -221,17 +227,17 @@ impl Portfolio {
             }
             DiscountedMethod::Outward => {
                 let order = order::outward(model).unwrap_or_else(|| (0..n as u32).collect());
-                let renumbered = Renumbered::for_sweeps(model, order);
-                outward(&renumbered, window(&renumbered), goal)
+                let window = window(order::mean_distance(model, &order));
+                outward(&Renumbered::for_sweeps(model, order), window, goal)
             }
-            DiscountedMethod::Simultaneous => Runner::Simultaneous.run(model, vec![0.0; n], goal),
-            DiscountedMethod::Krylov => Runner::Krylov.run(model, vec![0.0; n], goal),
-            DiscountedMethod::InPlace => Runner::InPlace.run(model, vec![0.0; n], goal),
+            DiscountedMethod::Simultaneous => by_sweeps(model, vec![0.0; n], Reading::Simultaneous, goal),
+            DiscountedMethod::Krylov => krylov::iterate(model, vec![0.0; n], false, goal),
+            DiscountedMethod::InPlace => by_sweeps(model, vec![0.0; n], Reading::InPlace, goal),
             DiscountedMethod::Components => {
                 let found = components::find(model);
                 let reached = self.by_component(model, &found, goal);
                 match reached.end {
-                    SweepEnd::Slow => self.rounds_from(model, reached.values, goal),
+                    SweepEnd::Slow => self.attempts(model, reached.values, goal),
                     _ => reached,
                 }
             }
@@ -239,21 +245,15 @@ impl Portfolio {
     }
 }
 
-/// Some of the arcs, each with its state: about a hundred states with about as many arcs each.
-pub(super) fn sampled_arcs<'m>(model: &'m FlatModel) -> impl Iterator<Item = (usize, usize)> + 'm {
-    let n = model.n_states();
-    (0..n).step_by((n / 128).max(1)).flat_map(move |state| {
-        let arcs = model.arcs_of_state(state);
-        let step = (arcs.len() / 128).max(1);
-        arcs.step_by(step).map(move |arc| (state, arc))
-    })
+fn by_sweeps(model: &FlatModel, values: Vec<f64>, reading: Reading, goal: &Goal) -> Reached {
+    Iteration::new(model, values, reading).run(model, goal)
 }
 
 /// The mean distance between the numbers of a state and its farthest successor, by a sample.
 fn sampled_distance(model: &FlatModel) -> f64 {
     let (mut distance, mut n_states) = (0_u64, 0_u64);
     let mut farthest: Option<(usize, u32)> = None;
-    for (state, arc) in sampled_arcs(model) {
+    for (state, arc) in model.sampled_arcs() {
         let away = model.targets[arc].abs_diff(state as u32);
         match &mut farthest {
             Some((last, most)) if *last == state => *most = (*most).max(away),
@@ -267,10 +267,21 @@ fn sampled_distance(model: &FlatModel) -> f64 {
     (distance + farthest.map_or(0, |(_, most)| u64::from(most))) as f64 / n_states.max(1) as f64
 }
 
+/// Returns whether so many arcs lead to one state, by a sample, that every envelope is wider than this.
+fn has_hub(model: &FlatModel, width: f64) -> bool {
+    let sample = model.sampled_arcs().step_by(8);
+    let mut targets: Vec<u32> = sample.map(|(_, arc)| model.targets[arc]).collect();
+    targets.sort_unstable();
+    let most = targets.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(0);
+    // A state that many arcs lead to has an envelope of their number, wherever it is placed.
+    let n_arcs = most as f64 * model.targets.len() as f64 / targets.len().max(1) as f64;
+    most > 8 && 0.5 * n_arcs > width * (model.n_states() as f64).sqrt()
+}
+
 /// Windows hold eight times the mean distance of an arc: deep enough for paths that go back and forth, small enough for a
 /// cache.
-fn window(renumbered: &Renumbered) -> usize {
-    (8.0 * renumbered.mean_distance) as usize + 32
+fn window(mean_distance: f64) -> usize {
+    (8.0 * mean_distance) as usize + 32
 }
 
 fn outward(renumbered: &Renumbered, window: usize, goal: &Goal) -> Reached {

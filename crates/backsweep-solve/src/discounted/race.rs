@@ -1,178 +1,166 @@
-//! Attempts in rounds: every method that continues from given values gets a share of the work, and the best gets most.
+//! Two attempts that each keep their state: sweeps, and Krylov's method, which shows what it can do only after a while.
 //!
-//! An attempt ends with a proven width and with its rate: by how much a sweep's work narrowed the interval in its second
-//! half. The attempt with the best rate goes on for as long as it is expected to need, at most for as long as everything
-//! before took. Between its turns another method is tried for half of what was spent so far. Values are passed on, so that
-//! work is lost only where a method does not fit at all.
+//! Sweeps begin. How fast they narrow the interval says how much more they need; while that is more than was spent, Krylov's
+//! method gets a share of it, and the two take turns. What an attempt that loses cost is bounded by what the winner did.
 
+use super::iteration::{Iteration, Reading};
 use super::krylov;
 use super::model::FlatModel;
-use super::portfolio::sampled_arcs;
 use super::proof::Shift;
-use super::sweeps::{self, Goal, Partial, Reached, SweepEnd};
+use super::sweeps::{Goal, Reached, SweepEnd};
 
-/// The first turn, in sweeps over all choices: enough for a policy that looks ahead.
+/// The first turn, in sweeps over all choices.
 const SHORT: f64 = 8.0;
 
-/// From this share of a policy's probability on that leads one way along the numbers, other methods are tried early.
-const DIRECTED: f64 = 0.8;
-
-/// The first two turns where the shape says nothing: values that flow through a model take a while until intervals narrow.
+/// The turn in which sweeps show what they can do: values that flow through a model take a while until intervals narrow.
 const LONG: f64 = 32.0;
 
-/// A method that continues from given values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Runner {
-    Simultaneous,
-    InPlace,
-    Krylov,
-}
+/// The turn of Krylov's method on a chain that leads one way; it ends at once where preconditioning does not solve the chain.
+const DIRECTED_TURN: f64 = 128.0;
 
-impl Runner {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Simultaneous => "simultaneous",
-            Self::InPlace => "in-place",
-            Self::Krylov => "krylov",
-        }
-    }
+/// From this share of a policy's probability on that leads one way along the numbers, Krylov's method is tried early: it
+/// solves such chains in a few iterations.
+const DIRECTED: f64 = 0.8;
 
-    /// Runs the method until `goal` is reached or its patience is at an end.
-    pub fn run(self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
-        match self {
-            Self::Simultaneous => {
-                sweeps::modified_policy_iteration(model, values, Partial::Simultaneous, goal)
-            }
-            Self::InPlace => sweeps::modified_policy_iteration(model, values, Partial::InPlace, goal),
-            Self::Krylov => krylov::iterate(model, values, goal),
-        }
-    }
-}
+/// The name of Krylov's method.
+const KRYLOV: &str = "krylov";
 
-/// A runner with its record.
-struct Entry {
-    runner: Runner,
-    /// The latest rate: natural logarithms of the width per sweep. `None` before the first turn.
-    rate: Option<f64>,
-    /// True if the latest rate is about that of the turn before, so that it can be trusted.
-    is_steady: bool,
-    /// True once the method makes no progress at all.
-    is_dead: bool,
-    n_turns: u32,
-}
-
-/// The methods with their records, and the best values so far.
+/// The attempts with their values.
 pub(super) struct Race {
-    entries: Vec<Entry>,
+    sweeps: Iteration,
+    /// The values of Krylov's method, once it had a turn.
+    krylov: Option<Vec<f64>>,
+    /// True once an attempt makes no progress at all: sweeps, Krylov's method.
+    is_dead: [bool; 2],
     best: Reached,
     /// The work so far, in sweeps over all choices.
     total: f64,
     iterations: u64,
-    turn: usize,
-    budget: f64,
-    /// True if the policy of the first turn leads one way along the numbers; `None` before it.
-    is_directed: Option<bool>,
+    /// The part of it that Krylov's method took.
+    lost: f64,
+    /// Expected work until the end: sweeps, Krylov's method.
+    needs: [f64; 2],
+    /// True if Krylov's method begins, which it does where it won before.
+    pub krylov_first: bool,
+    /// True if Krylov's method brought the best result.
+    pub by_krylov: bool,
 }
 
 impl Race {
-    /// Begins with values that nothing is known about; the first turn decides how much others may try.
     pub fn new(model: &FlatModel, values: Vec<f64>) -> Self {
-        use Runner::{InPlace, Krylov, Simultaneous};
-        let ends = model.facts.has_terminal || (0..model.n_states()).any(|state| model.is_end(state));
-        // Self loops keep simultaneous sweeps where they are; sweeps in place divide them out.
-        let (order, budget) = match (ends, self_loops(model) > 0.5) {
-            (true, _) => ([InPlace, Simultaneous, Krylov], LONG),
-            (false, true) => ([InPlace, Krylov, Simultaneous], SHORT),
-            (false, false) => ([Simultaneous, InPlace, Krylov], SHORT),
-        };
-        let entry = |runner| Entry { runner, rate: None, is_steady: false, is_dead: false, n_turns: 0 };
-        let shift = Shift { down: f64::NEG_INFINITY, up: f64::INFINITY };
-        let end = SweepEnd::Slow;
-        let best = Reached { values, policy: Vec::new(), shift, iterations: 0, spent: 0.0, rate: 0.0, end };
         Self {
-            entries: order.map(entry).into(),
-            best,
+            sweeps: Iteration::new(model, values, Reading::of(model)),
+            krylov: None,
+            is_dead: [false; 2],
+            best: Reached {
+                values: Vec::new(),
+                policy: Vec::new(),
+                shift: Shift { down: f64::NEG_INFINITY, up: f64::INFINITY },
+                iterations: 0,
+                spent: 0.0,
+                rate: 0.0,
+                end: SweepEnd::Slow,
+            },
             total: 0.0,
             iterations: 0,
-            turn: 0,
-            budget,
-            is_directed: None,
+            lost: 0.0,
+            needs: [f64::INFINITY; 2],
+            krylov_first: false,
+            by_krylov: false,
         }
     }
 
-    /// True if no method can do more, or none needs to.
+    /// True if no attempt can do more, or none needs to.
     pub fn is_over(&self) -> bool {
-        self.best.end != SweepEnd::Slow || self.entries.iter().all(|entry| entry.is_dead)
+        self.best.end != SweepEnd::Slow || self.is_dead == [true; 2]
     }
 
-    /// Runs the methods in turn until the race is over, or `pause` sweeps were spent without an end in sight. `say` is told
+    /// Runs the attempts in turn until the race is over, or `pause` sweeps were spent without an end in sight. `say` is told
     /// of every turn.
     pub fn run(&mut self, model: &FlatModel, pause: f64, goal: &Goal, say: &mut dyn FnMut(String)) {
+        if self.total == 0.0 && self.krylov_first {
+            self.solve_on(model, DIRECTED_TURN, goal, say);
+        } else if self.total == 0.0 {
+            let first = self.sweeps.values().to_vec();
+            self.sweep(model, SHORT, goal, say);
+            if !self.is_over() && self.needs[0] > 2.0 * LONG && self.sweeps.one_way_share() >= DIRECTED {
+                // From the values that nothing was done to: sweeps have blurred them.
+                self.krylov = Some(first);
+                self.solve(model, DIRECTED_TURN, true, goal, say);
+            }
+            if !self.is_over() {
+                self.sweep(model, LONG, goal, say);
+            }
+        }
         while !self.is_over() && self.total < goal.patience {
-            let (turn, budget) = (self.turn, self.budget.min(goal.patience - self.total).max(1.0));
-            let patient = Goal { patience: budget, ..*goal };
-            let runner = self.entries[turn].runner;
-            let before = self.best.shift.width();
-            let reached = runner.run(model, self.best.values.clone(), &patient);
-            self.total += reached.spent;
-            self.iterations += reached.iterations;
-            let (width, total) = (reached.shift.width(), self.total);
-            say(format!("{}: intervals {width:.1e} wide after {total:.0} sweeps", runner.name()));
-            let entry = &mut self.entries[turn];
-            entry.n_turns += 1;
-            let rate = (before / width).ln() / reached.spent.max(1.0);
-            let rate = reached.rate.max(if rate.is_finite() { rate } else { 0.0 });
-            entry.is_steady = entry.rate.is_some_and(|last| last < 3.0 * rate && rate < 3.0 * last);
-            entry.rate = Some(rate);
-            entry.is_dead = reached.end == SweepEnd::Slow && reached.spent < 0.5 * budget;
-            // Widths are alike while values still flow through the model, and the newer values are then the better ones.
-            if width <= before * 1.5 || reached.end == SweepEnd::Stopped {
-                self.best = reached;
-            }
-            if self.is_directed.is_none() && self.best.end == SweepEnd::Slow {
-                let is_directed = sweeps::one_way_share(model, &self.best.policy) >= DIRECTED;
-                if is_directed {
-                    // Krylov's method solves such chains in a few iterations.
-                    self.entries[1..].sort_by_key(|entry| entry.runner != Runner::Krylov);
-                }
-                self.is_directed = Some(is_directed);
-            }
-            let needs = self.choose_next((self.best.shift.width() / goal.width).ln());
-            if self.total >= pause && needs > self.total {
+            let [sweeps, krylov] = self.needs;
+            if self.total >= pause && sweeps.min(krylov) > self.total {
                 return;
+            }
+            // Krylov's method may cost half of what sweeps still need. Where that is not known, its first turn is long, since
+            // policies have to settle before an interval gets narrow.
+            let swept = self.total - self.lost;
+            let most = if self.lost == 0.0 { 3.0 * swept } else { 2.0 * swept };
+            let turn = (0.5 * sweeps).min(most) - self.lost;
+            if !self.is_dead[1] && (self.is_dead[0] || turn > 0.5 * LONG) {
+                self.solve_on(model, turn.max(LONG), goal, say);
+            }
+            if !self.is_over() && !self.is_dead[0] {
+                let turn = (1.25 * sweeps).min(self.total).max(LONG);
+                self.sweep(model, turn, goal, say);
             }
         }
     }
 
-    /// Sets whose turn is next, and for how many sweeps, given the logarithm that is left. Returns how many sweeps the leader
-    /// is expected to need.
-    fn choose_next(&mut self, left: f64) -> f64 {
-        let entries = &self.entries;
-        let rate = |i: usize| if entries[i].is_dead { -1.0 } else { entries[i].rate.unwrap_or(0.0).max(0.0) };
-        let leader = (0..entries.len()).max_by(|&a, &b| rate(a).total_cmp(&rate(b)).then(b.cmp(&a)));
-        let leader = leader.unwrap_or(self.turn);
-        let needs = if rate(leader) > 0.0 { left / rate(leader) } else { f64::INFINITY };
-        // The one that had the fewest turns, unless the leader is nearly there.
-        let rivals = (0..entries.len()).filter(|&i| i != leader && !entries[i].is_dead);
-        // After a first turn each, Krylov's method is the one whose turn was too short to show much.
-        let later = |i: usize| entries[i].n_turns > 0 && entries[i].runner != Runner::Krylov;
-        let rival = rivals.min_by_key(|&i| (entries[i].n_turns, later(i), i));
-        let is_directed = self.is_directed.unwrap_or(false);
-        let early = !is_directed && self.total < LONG;
-        (self.turn, self.budget) = match rival {
-            Some(rival) if !early && needs > 1.5 * self.total + 3.0 * SHORT && self.turn == leader => {
-                // Krylov's method shows what it can do only after a while, which much work ahead is worth.
-                let share = match (entries[rival].runner, entries[leader].is_steady) {
-                    (Runner::Krylov, true) => (0.5 * needs).min(3.0 * self.total),
-                    (Runner::Krylov, false) => (0.5 * needs).min(self.total),
-                    _ => 0.0,
-                };
-                let least = if is_directed && self.total < LONG { 2.0 * LONG } else { SHORT };
-                (rival, (0.5 * self.total).max(share).max(least))
+    fn sweep(&mut self, model: &FlatModel, turn: f64, goal: &Goal, say: &mut dyn FnMut(String)) {
+        let patient = Goal { patience: turn.min(goal.patience - self.total).max(1.0), ..*goal };
+        let reached = self.sweeps.run(model, &patient);
+        self.is_dead[0] = reached.end == SweepEnd::Slow && reached.spent < 0.5 * turn;
+        self.needs[0] = needs(&reached, goal);
+        self.take(self.sweeps.reading().name(), reached, say);
+    }
+
+    /// Krylov's method, and again for as long as it narrows the interval further.
+    fn solve_on(&mut self, model: &FlatModel, mut turn: f64, goal: &Goal, say: &mut dyn FnMut(String)) {
+        loop {
+            let before = self.best.shift.width();
+            self.solve(model, turn, false, goal, say);
+            let is_ahead = !self.is_dead[1] && self.best.shift.width() < 0.7 * before;
+            if !is_ahead || self.is_over() || self.total >= goal.patience {
+                return;
             }
-            _ => (leader, (1.25 * needs).clamp(SHORT, self.total.max(LONG - self.total))),
-        };
-        needs
+            turn = self.total;
+        }
+    }
+
+    fn solve(
+        &mut self,
+        model: &FlatModel,
+        turn: f64,
+        directed: bool,
+        goal: &Goal,
+        say: &mut dyn FnMut(String),
+    ) {
+        let patient = Goal { patience: turn.min(goal.patience - self.total).max(1.0), ..*goal };
+        let start = self.krylov.take().unwrap_or_else(|| self.sweeps.values().to_vec());
+        let reached = krylov::iterate(model, start, directed, &patient);
+        self.is_dead[1] = !directed && reached.end == SweepEnd::Slow && reached.spent < 0.5 * turn;
+        self.needs[1] = needs(&reached, goal);
+        // Values of a chain that does not lead one way after all are far from done.
+        self.krylov = (!directed || reached.spent > 0.5 * turn).then(|| reached.values.clone());
+        self.lost += reached.spent;
+        self.take(KRYLOV, reached, say);
+    }
+
+    /// Keeps the better of two results.
+    fn take(&mut self, name: &str, reached: Reached, say: &mut dyn FnMut(String)) {
+        self.total += reached.spent;
+        self.iterations += reached.iterations;
+        let (width, total) = (reached.shift.width(), self.total);
+        say(format!("{name}: intervals {width:.1e} wide after {total:.0} sweeps"));
+        if width <= self.best.shift.width() || reached.end == SweepEnd::Stopped {
+            (self.best, self.by_krylov) = (reached, name == KRYLOV);
+        }
     }
 
     /// The values reached, with all work counted.
@@ -181,14 +169,7 @@ impl Race {
     }
 }
 
-/// The share of self loops in the probability, by a sample.
-fn self_loops(model: &FlatModel) -> f64 {
-    let (mut stay, mut all) = (0.0, 0.0);
-    for (state, arc) in sampled_arcs(model) {
-        all += model.probabilities[arc];
-        if model.targets[arc] as usize == state && !model.is_end(state) {
-            stay += model.probabilities[arc];
-        }
-    }
-    stay / f64::max(all, f64::MIN_POSITIVE)
+/// The work until the goal at the latest rate.
+fn needs(reached: &Reached, goal: &Goal) -> f64 {
+    if reached.rate > 0.0 { (reached.shift.width() / goal.width).ln() / reached.rate } else { f64::INFINITY }
 }

@@ -1,9 +1,4 @@
-//! Modified policy iteration with simultaneous sweeps: a sweep over all choices, then sweeps over the policy's rows alone.
-//!
-//! Each sweep over all choices gives the smallest and the largest change, hence a bound, and the middle of the two moves all
-//! values at once: where nothing ends, what remains contracts as fast as the chain mixes, not as slowly as the discount.
-//! The rows of the policy are gathered into their own arrays, so that the sweeps in between read a fraction of the
-//! model. Every state depends only on the values before the sweep, so any number of threads computes the same bytes.
+//! Sweeps over a model and over the rows of a policy, and the ends of a method: what it reached, and when it gives up.
 
 use super::model::{ARCS_PER_THREAD, FlatModel, mean};
 use super::proof::{Shift, ValueChange};
@@ -20,10 +15,9 @@ pub(crate) struct PolicyRows {
 }
 
 impl PolicyRows {
-    /// Gathers the rows that `policy` takes in the states from `first` on, with self loops divided out.
-    pub fn gather_without_loops(&mut self, model: &FlatModel, policy: &[u32], first: usize) {
-        self.gather(model, policy);
-        for i in 0..policy.len() {
+    /// Divides out self loops; the first row is that of the state `first`.
+    pub fn divide_loops(&mut self, discount: f64, first: usize) {
+        for i in 0..self.rewards.len() {
             let row = self.starts[i] as usize..self.starts[i + 1] as usize;
             let mut stay = 0.0;
             for arc in row.clone() {
@@ -32,7 +26,7 @@ impl PolicyRows {
                 }
             }
             if stay > 0.0 {
-                let scale = 1.0 / (1.0 - model.discount * stay);
+                let scale = 1.0 / (1.0 - discount * stay);
                 self.probabilities[row].iter_mut().for_each(|p| *p *= scale);
                 self.rewards[i] *= scale;
             }
@@ -205,98 +199,14 @@ pub(crate) struct Goal<'a> {
     pub patience: f64,
 }
 
-/// The way in which sweeps over a policy's rows read values.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Partial {
-    /// Those from before the sweep. What remains contracts as fast as the chain mixes.
-    Simultaneous,
-    /// The newest ones, in either order in turn, self loops divided out: fast where values flow along the numbers.
-    InPlace,
-}
-
 /// The number of sweeps over the policy's rows that are allowed per sweep over all choices: at least `least`, and more where
 /// the policy's rows are a small share of all, and the part of a change that they are to leave.
 pub(crate) fn partial_sweeps(least: usize, share: f64) -> (usize, f64) {
     (least.max((1.5 / share.max(1e-6)) as usize).min(1000), (50.0 * share * share).clamp(1e-4, 0.1))
 }
 
-/// Modified policy iteration from `values`.
-pub(crate) fn modified_policy_iteration(
-    model: &FlatModel,
-    mut values: Vec<f64>,
-    partial: Partial,
-    goal: &Goal,
-) -> Reached {
-    let n = model.n_states();
-    let mut next = vec![0.0; n];
-    let mut policy = vec![NO_CHOICE; n];
-    let mut rows = PolicyRows::default();
-    let mut spent = 0.0;
-    let mut iterations = 0;
-    // Shifting by a constant pays only if all rows pass on about the same part of it.
-    let (least, most) = (model.facts.least_factor(model.discount), model.facts.most_factor(model.discount));
-    let shiftable = !model.facts.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
-    let mut progress = SweepProgress::default();
-    loop {
-        let change = full_sweep(model, &values, &mut next, &mut policy, goal.threads);
-        std::mem::swap(&mut values, &mut next);
-        iterations += 1;
-        spent += 1.0;
-        let shift = Shift::after_sweep(model, &values, change);
-        if let Some(end) = progress.end(model, &values, change, shift, goal, spent) {
-            let rate = progress.rate();
-            return Reached { values, policy, shift, iterations, spent, rate, end };
-        }
-        let span = change.most - change.least;
-        if shiftable {
-            // What sweeps in place leave may be one state's change, whose middle says nothing about the others: values then
-            // move to the nearer end of the bound alone.
-            let by = match partial {
-                Partial::Simultaneous => shift.down + shift.width() / 2.0,
-                Partial::InPlace => shift.down.max(0.0) + shift.up.min(0.0),
-            };
-            if by != 0.0 {
-                values.iter_mut().for_each(|v| *v += by);
-            }
-        }
-        match partial {
-            Partial::Simultaneous => rows.gather(model, &policy),
-            Partial::InPlace => rows.gather_without_loops(model, &policy, 0),
-        }
-        let share = rows.n_arcs() as f64 / model.targets.len().max(1) as f64;
-        // Each round reduces the spread of changes to a tenth, with at most a few cheap sweeps, since the policy is still
-        // changing.
-        let (most, part) = partial_sweeps(PARTIAL_SWEEPS, share);
-        for _ in 0..most {
-            let change = match partial {
-                Partial::Simultaneous => {
-                    let change = policy_sweep(&rows, model.discount, &values, &mut next, goal.threads);
-                    std::mem::swap(&mut values, &mut next);
-                    change
-                }
-                Partial::InPlace => {
-                    policy_sweep_in_place(&rows, model.discount, &mut values, iterations % 2 == 0)
-                }
-            };
-            iterations += 1;
-            spent += share;
-            let left = if shiftable { change.most - change.least } else { change.largest() };
-            if left <= span * part || spent > goal.patience || (goal.stop)() {
-                break;
-            }
-        }
-    }
-}
-
-/// The share of a policy's probability that leads one way along the numbers.
-pub(crate) fn one_way_share(model: &FlatModel, policy: &[u32]) -> f64 {
-    let mut rows = PolicyRows::default();
-    rows.gather(model, policy);
-    rows.one_way_share()
-}
-
 /// Computes every state's value under the policy in place, from the first state on or from the last.
-fn policy_sweep_in_place(
+pub(crate) fn policy_sweep_in_place(
     rows: &PolicyRows,
     discount: f64,
     values: &mut [f64],
@@ -312,9 +222,6 @@ fn policy_sweep_in_place(
     }
     change
 }
-
-/// At most this many sweeps over the policy's rows per sweep over all choices.
-const PARTIAL_SWEEPS: usize = 10;
 
 /// Detects when a method makes no more progress.
 #[derive(Default)]

@@ -115,7 +115,7 @@ impl Repair {
         if !done {
             return None;
         }
-        self.effort = kept.effort();
+        self.effort = (kept.solver.iterations, kept.solver.explanation.clone());
         (solved.iterations, solved.explanation) = self.effort.clone();
         Some(n_states)
     }

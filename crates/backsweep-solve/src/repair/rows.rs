@@ -91,11 +91,19 @@ impl LiveRows {
         self.place.iter().map(|place| place.length as usize).sum()
     }
 
+    /// The oldest choice of a state.
+    pub fn first_of(&self, state: usize) -> Option<usize> {
+        Some(self.first[state]).filter(|&c| c != NO_CHOICE).map(|c| c as usize)
+    }
+
+    /// The choice of the same state that comes after another.
+    pub fn next_of(&self, choice: usize) -> Option<usize> {
+        Some(self.next[choice]).filter(|&c| c != NO_CHOICE).map(|c| c as usize)
+    }
+
     /// The choices of a state, oldest first.
     pub fn choices_of(&self, state: usize) -> impl Iterator<Item = usize> {
-        let start = Some(self.first[state]).filter(|&c| c != NO_CHOICE);
-        std::iter::successors(start, |&c| Some(self.next[c as usize]).filter(|&c| c != NO_CHOICE))
-            .map(|c| c as usize)
+        std::iter::successors(self.first_of(state), |&choice| self.next_of(choice))
     }
 
     /// The targets and probabilities of a choice.

@@ -1,7 +1,6 @@
 //! The effect of changes, without keeping them.
 
 use super::{Change, Repair, Repaired, work};
-use crate::undiscounted::KeptSolver;
 use crate::{Limits, Result};
 
 /// The effect of a change.
@@ -36,7 +35,8 @@ impl Repair {
         let n_choices = self.rows.n_choices();
         let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
         // A solver that accepts the changes can undo them; one that does not is set aside.
-        let snapshot = self.kept.as_ref().filter(|kept| self.all_fit(kept, &undo)).map(KeptSolver::snapshot);
+        let snapshot =
+            self.kept.as_ref().filter(|kept| self.all_fit(kept, &undo)).map(|kept| kept.solver.snapshot());
         let aside = if snapshot.is_none() { self.kept.take() } else { None };
         let repaired = self.repair(&undo, limits);
         let signed = |values: &[f64]| values.iter().map(|v| self.sign * v).collect::<Vec<f64>>();
@@ -57,7 +57,7 @@ impl Repair {
         self.kept = match (snapshot, self.kept.take()) {
             (Some(snapshot), Some(mut kept)) if !repaired.solved_afresh => {
                 self.replace_rows(&mut kept, changed.into_iter());
-                kept.restore(snapshot);
+                kept.solver.restore(snapshot);
                 Some(kept)
             }
             _ => aside,

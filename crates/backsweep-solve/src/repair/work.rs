@@ -3,7 +3,7 @@
 use super::queue::Queue;
 use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
 use crate::discounted::model::mean;
-use crate::discounted::{self, How};
+use crate::discounted::{self, Effort, How};
 use crate::undiscounted::{ends_and_slack, missing_mass};
 use crate::{Limits, Result, Solution, Start};
 use backsweep_mdp::{Direction, Mdp, NO_CHOICE};
@@ -11,14 +11,16 @@ use backsweep_mdp::{Direction, Mdp, NO_CHOICE};
 /// After this many small backups Q is recomputed from its row, so that rounding stays accounted for and small.
 const REFRESH: u32 = 64;
 
-/// A small backup touches an arc in the time in which sweeps read about ten, counted iterations are often partial sweeps, and
-/// a fifth of a fresh solve is granted: solving again starts from the values at hand, and must not cost more in all.
-const SWEEPS_PER_BUDGET: u64 = 96;
+/// A small backup passes a change on to an arc in the time in which sweeps read about this many.
+const READS_PER_ARC: u64 = 10;
+
+/// Small backups get this part of what a fresh solve costs: one over 10.
+const PART_OF_SOLVE: u64 = 10;
 
 /// Every so often, small backups prove a fresh solution although they gave up on the one before.
 const RETRIED: u32 = 16;
 
-/// Arcs that are always granted: a few hundredths of a millisecond.
+/// Arcs that are always granted, so that models of a few states are repaired: well below a tenth of a millisecond.
 pub(super) const FREE_ARCS: u64 = 4_000;
 
 /// Roundings per small backup, in units of the largest value: product, product, sum, difference, each at most twice that.
@@ -223,6 +225,7 @@ impl Repair {
 
     /// Repairs after changes were `made`.
     pub(super) fn repair(&mut self, made: &[Undo], limits: &Limits) -> Repaired {
+        self.work = 0;
         let done =
             self.solved.as_ref().is_some_and(|solved| solved.converged) && self.tolerance <= limits.tolerance;
         let mut kept = self.kept.take().filter(|kept| done && self.all_fit(kept, made));
@@ -281,13 +284,13 @@ impl Repair {
         // As above; if the model were refused, small backups would continue instead.
         if let Ok((mdp, ids)) = self.flatten() {
             let rewards: Vec<f64> = ids.iter().map(|&id| self.rows.rewards[id as usize]).collect();
-            let how = How::Choose(Some(&self.values));
+            let how = How::Again(&self.values, self.dearest);
             let solved = discounted::solve(&mdp, &rewards, discount, direction, how, &half);
-            if let Ok((mut solved, start)) = solved {
+            if let Ok((mut solved, start, effort)) = solved {
                 solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
                 let ends = vec![0.0; ids.len()];
                 self.flat = Some(Flat { mdp, ids, ends, slack: 0.0 });
-                return self.take_over(solved, start, limits);
+                return self.take_over(solved, start, effort, limits);
             }
         }
         self.settle(limits, u64::MAX).0
@@ -303,10 +306,20 @@ impl Repair {
     }
 
     /// Takes over a fresh solution of discounted values. Returns the number of small backups that followed.
-    pub(super) fn take_over(&mut self, mut solved: Solution, start: Start, limits: &Limits) -> u64 {
+    pub(super) fn take_over(
+        &mut self,
+        mut solved: Solution,
+        start: Start,
+        effort: Effort,
+        limits: &Limits,
+    ) -> u64 {
         let n_arcs = self.rows.n_arcs() as u64;
-        self.budget =
-            (solved.iterations * n_arcs / SWEEPS_PER_BUDGET).clamp(FREE_ARCS, 4 * n_arcs + FREE_ARCS);
+        self.work += (effort.sweeps * n_arcs as f64) as u64;
+        // A solve that starts from close values says little about what a fresh one costs, unless it costs more.
+        self.dearest.sweeps = self.dearest.sweeps.max(effort.sweeps);
+        self.dearest.by_krylov = effort.by_krylov;
+        let granted = (self.dearest.sweeps * n_arcs as f64) as u64 / (READS_PER_ARC * PART_OF_SOLVE);
+        self.budget = granted.clamp(FREE_ARCS, 4 * n_arcs + FREE_ARCS);
         self.effort = (solved.iterations, solved.explanation.clone());
         // Where small backups gave up lately, they are tried again only now and then.
         let again = self.solved.take().is_some() && !self.n_solved.is_multiple_of(RETRIED);
@@ -339,37 +352,46 @@ impl Repair {
 
     /// Lowers the goal if the tolerance or the model requires it, and queues the states that exceed it.
     fn tighten(&mut self) {
+        if self.lower_goal() {
+            self.requeue();
+        }
+    }
+
+    /// Lowers the goal if the tolerance or the model requires it. Returns whether it did.
+    fn lower_goal(&mut self) -> bool {
         let tolerance = 0.99 * self.tolerance;
         let residual = match &self.upkeep {
             Upkeep::Costs(costs) => costs.residual_for(tolerance, self.largest_value),
             _ => tolerance * (1.0 - self.facts.most_factor(self.discount())),
         };
         let needed = (residual - self.rounding()).max(self.rounding());
-        if self.promise > needed {
+        let lower = self.promise > needed;
+        if lower {
             // With room to spare, so that small changes to the model do not lead here again.
             self.promise = (0.8 * needed).max(self.rounding());
-            self.requeue();
         }
+        lower
     }
 
-    /// Queues every state that exceeds the goal; reads all choices.
+    /// Queues every state that exceeds the goal; looks at all choices.
     pub(super) fn requeue(&mut self) {
-        for state in 0..self.values.len() {
-            if (self.best(state).0 - self.values[state]).abs() > self.promise {
-                self.queue.push(state);
-            }
+        (0..self.values.len()).for_each(|state| self.queue_if_above(state));
+    }
+
+    fn queue_if_above(&mut self, state: usize) {
+        if (self.best(state).0 - self.values[state]).abs() > self.promise {
+            self.queue.push(state);
         }
     }
 
-    /// Installs a solution: values (signed), Q, policy, and the order of backups, best values first.
+    /// Installs a solution: values (signed), Q, policy, and the order of backups, best values first. Reads all arcs.
     pub(super) fn adopt(&mut self, values: Vec<f64>, policy: Vec<u32>) {
         let n = self.rows.n_states();
         (self.values, self.policy) = (values, policy);
         let finite = self.values.iter().map(|v| v.abs()).filter(|v| v.is_finite());
         self.largest_value = finite.fold(0.0, f64::max);
-        self.q = vec![0.0; self.rows.n_choices()];
-        self.n_small = vec![0; self.rows.n_choices()];
-        (0..self.rows.n_choices()).for_each(|choice| self.refresh(choice));
+        self.q.resize(self.rows.n_choices(), 0.0);
+        self.n_small.resize(self.rows.n_choices(), 0);
         if self.queue.n_places() == n {
             // The order of earlier values is about as good.
             self.queue.clear();
@@ -380,7 +402,16 @@ impl Repair {
             self.queue = Queue::new(order, window);
         }
         self.promise = f64::INFINITY;
-        self.tighten();
+        self.lower_goal();
+        for state in 0..n {
+            let mut next = self.rows.first_of(state);
+            while let Some(choice) = next {
+                self.refresh(choice);
+                next = self.rows.next_of(choice);
+            }
+            self.queue_if_above(state);
+        }
+        self.work += self.rows.n_arcs() as u64;
     }
 
     /// Four times the mean distance between the places of a state and of its successor, of about a thousand choices.
@@ -401,11 +432,12 @@ impl Repair {
     /// Small backups until the queue is empty, or `budget` arcs were touched. Returns the number of backups.
     pub(super) fn settle(&mut self, limits: &Limits, budget: u64) -> (u64, Settled) {
         let (mut backups, mut touched) = (0, 0);
-        while let Some(state) = self.queue.pop() {
+        let end = loop {
+            let Some(state) = self.queue.pop() else { break Settled::Done };
             backups += 1;
             if backups % 4096 == 1 && (limits.stop)() {
                 self.queue.push(state);
-                return (backups, Settled::Stopped);
+                break Settled::Stopped;
             }
             let (value, choice) = self.best(state);
             self.policy[state] = choice;
@@ -415,16 +447,17 @@ impl Repair {
             }
             if !change.is_finite() {
                 // A cost has become infinite, or finite.
-                return (backups, Settled::TooMuch);
+                break Settled::TooMuch;
             }
             self.values[state] = value;
             self.largest_value = self.largest_value.max(value.abs());
             touched += self.pass_on(state, change);
             if touched > budget {
-                return (backups, Settled::TooMuch);
+                break Settled::TooMuch;
             }
-        }
-        (backups, Settled::Done)
+        };
+        self.work += READS_PER_ARC * touched;
+        (backups, end)
     }
 
     /// Corrects Q of every choice that leads to a state by the change of its value; queues the states that exceed the goal.
@@ -456,5 +489,68 @@ impl Repair {
             self.queue.push(self.rows.owner[choice] as usize);
         }
         touched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use backsweep::Random;
+    use backsweep_bench::families::{self, Family, MazeModel, applied};
+    use backsweep_mdp::{Objective, Rewards};
+
+    const LIMITS: Limits = Limits { tolerance: 1e-6, relative: 0.0, stop: &|| false, threads: 1 };
+
+    /// A change of any kind to a model.
+    fn change(random: &mut Random, ids: &[u32], mdp: &Mdp) -> Change {
+        let choice = random.below(ids.len() as u32 - 8) as usize;
+        let (targets, probabilities) = mdp.row(choice);
+        let other = mdp.targets()[random.below(mdp.n_arcs() as u32) as usize];
+        let mut outcomes: Vec<(u32, f64)> =
+            targets.iter().copied().zip(probabilities.iter().copied()).collect();
+        outcomes[0].0 = other;
+        let choice = ids[choice];
+        match random.below(8) {
+            0 => Change::Add { state: random.below(mdp.n_states() as u32 - 1), reward: -0.5, outcomes },
+            1 => Change::Remove { choice },
+            2..=4 => Change::Outcomes { choice, outcomes },
+            _ => Change::Reward { choice, reward: -2.0 * random.unit() },
+        }
+    }
+
+    /// Counted in arcs, where those of small backups count ten times: a repair is at most a fifth dearer than a fresh solve of
+    /// the same model, however far a change spreads and whatever came before.
+    #[test]
+    fn no_repair_costs_much_more_than_a_fresh_solve() {
+        let models: [(&str, Family); 5] = [
+            ("random, 0.99", families::garnet(1000, 3, 6, 1)),
+            ("random, 0.999", Family { discount: 0.999, ..families::garnet(1000, 3, 6, 2) }),
+            ("maze", MazeModel::new(40, 3).family()),
+            ("queues", applied::tandem_queue(40, 0.99)),
+            ("torus", applied::torus(30, 0.99)),
+        ];
+        for (name, Family { mut mdp, discount }) in models {
+            mdp.rewards[0].name = "r".to_owned();
+            let objective = Objective::Discounted { reward: Some("r".to_owned()), discount };
+            let question = objective.maximize();
+            let mut repair = Repair::new(&mdp, &question, &LIMITS).unwrap();
+            let mut random = Random::from_seed(5);
+            let mut local = 0;
+            let mut ratios = Vec::new();
+            for i in 0..40 {
+                let (now, _, ids) = repair.model().unwrap();
+                let change = change(&mut random, &ids, &now);
+                let repaired = repair.apply(std::slice::from_ref(&change), &LIMITS).unwrap();
+                local += usize::from(!repaired.solved_afresh);
+                let (mut now, choices, _) = repair.model().unwrap();
+                now.rewards = vec![Rewards { name: "r".to_owned(), choices, ..Rewards::default() }];
+                let fresh = Repair::new(&now, &question, &LIMITS).unwrap();
+                let most = fresh.dearest.sweeps * now.n_arcs() as f64;
+                ratios.push((repair.work as f64 / most, i, repaired.solved_afresh));
+            }
+            ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+            assert!(ratios[0].0 <= 1.2, "{name}: {:.2?}", &ratios[..6]);
+            assert!(local > 0, "{name}: nothing was repaired");
+        }
     }
 }

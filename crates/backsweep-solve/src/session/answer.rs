@@ -1,6 +1,6 @@
 //! An answer to a question about a session's model.
 
-use crate::Start;
+use crate::{Solution, Start};
 use backsweep_mdp::Question;
 
 /// An answer: everything by state.
@@ -10,20 +10,15 @@ pub struct Answer {
     pub question: Question,
     /// The tolerance that was asked for.
     pub tolerance: f64,
+    /// The relative tolerance that was asked for; 0 for none.
+    pub relative: f64,
+    /// Intervals, and where they come from. Its `policy` is empty; `iterations` is 0 if nothing had to be done, and counts backups
+    /// after a repair.
+    pub solution: Solution,
     /// The value of each state.
     pub values: Vec<f64>,
-    /// The value of each state is at least this.
-    pub lower: Vec<f64>,
-    /// The value of each state is at most this.
-    pub upper: Vec<f64>,
     /// The action that the policy takes, as an id; [`NO_CHOICE`](backsweep_mdp::NO_CHOICE) where a state has none.
     pub policy: Vec<u32>,
-    /// True if every interval is proven and no wider than twice the tolerance.
-    pub converged: bool,
-    /// Sweeps, or states backed up in a repair; 0 if nothing had to be done.
-    pub iterations: u64,
-    /// The decisions with their reasons, one per line.
-    pub explanation: Vec<String>,
     /// True if small backups repaired an earlier answer.
     pub repaired: bool,
     /// True if the model is still the one that was solved.
@@ -32,29 +27,27 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer that is not proven for the current model.
+    /// An answer that is not about the current model, with values for a repair to start from.
     pub fn new(
         question: Question,
         tolerance: f64,
-        lower: Vec<f64>,
-        upper: Vec<f64>,
+        solution: Solution,
         policy: Vec<u32>,
         start: Vec<f64>,
     ) -> Self {
-        let values = lower.iter().zip(&upper).map(|(&lower, &upper)| middle(lower, upper)).collect();
+        let values =
+            solution.lower.iter().zip(&solution.upper).map(|(&low, &high)| middle(low, high)).collect();
+        let start = Some(Start { values: start });
         Self {
             question,
             tolerance,
+            relative: 0.0,
+            solution,
             values,
-            lower,
-            upper,
             policy,
-            converged: false,
-            iterations: 0,
-            explanation: Vec::new(),
             repaired: false,
             current: false,
-            start: Some(Start { values: start }),
+            start,
         }
     }
 
@@ -69,10 +62,11 @@ impl Answer {
 
     /// No value is further from the truth than this; `None` if some interval is infinite.
     pub fn error_bound(&self) -> Option<f64> {
+        let Solution { lower, upper, .. } = &self.solution;
         let off = |((&value, &lower), &upper): ((&f64, &f64), &f64)| {
             if lower == upper { 0.0 } else { (upper - value).max(value - lower).next_up() }
         };
-        let most = self.values.iter().zip(&self.lower).zip(&self.upper).map(off).fold(0.0, f64::max);
+        let most = self.values.iter().zip(lower).zip(upper).map(off).fold(0.0, f64::max);
         Some(most).filter(|most| most.is_finite())
     }
 }

@@ -1,8 +1,7 @@
 //! The effect of edits: by small backups where possible, otherwise on a copy of the model.
 
-use super::model::changes_to;
 use super::{Answer, Edit, Session};
-use crate::{Error, Limits, Result};
+use crate::{Limits, Result, discounted_error};
 use backsweep_mdp::{Change, NO_CHOICE, Question};
 
 /// The effect of edits.
@@ -29,7 +28,7 @@ impl EditComparison {
             before: before.values.clone(),
             after: after.values.clone(),
             bound: before.error_bound().zip(after.error_bound()).map(|(a, b)| a.max(b)),
-            converged: before.converged && after.converged,
+            converged: before.solution.converged && after.solution.converged,
             moved: moved.map(|(state, (&before, &after))| (state, before, after)).collect(),
         }
     }
@@ -68,7 +67,8 @@ impl Session {
         if self.tracked.as_ref().is_some_and(|tracked| tracked.is_ready_for(question)) {
             return Ok(true);
         }
-        Ok(self.track(question, limits)?.is_some())
+        let within = self.for_repair(limits);
+        Ok(self.track(question, &within)?.is_some())
     }
 
     /// Edits as the solver takes them, and the actions of the choices that they add. Nothing is changed.
@@ -76,25 +76,9 @@ impl Session {
         self.model.prepare()?;
         let (mut changes, mut added) = (Vec::new(), Vec::new());
         for (state, action, edit) in edits {
-            let known = self.model.find(*state, *action);
-            match (edit, known) {
-                (Edit::Set(row), _) => {
-                    changes.extend(changes_to(known, *state, row));
-                    added.extend(known.is_none().then_some(*action));
-                }
-                (Edit::Outcomes(outcomes), Some(choice)) => {
-                    changes.push(Change::Outcomes { choice, outcomes: outcomes.clone() });
-                }
-                (Edit::Outcomes(outcomes), None) => {
-                    changes.push(Change::Add { state: *state, reward: 0.0, outcomes: outcomes.clone() });
-                    added.push(*action);
-                }
-                (Edit::Reward(reward), Some(choice)) => {
-                    changes.push(Change::Reward { choice, reward: *reward })
-                }
-                (Edit::Remove, Some(choice)) => changes.push(Change::Remove { choice }),
-                (_, None) => return Err(Error::UnknownAction { state: *state, action: *action }),
-            }
+            let made = self.model.changes(*state, *action, edit.clone())?;
+            added.extend(made.iter().filter(|change| matches!(change, Change::Add { .. })).map(|_| *action));
+            changes.extend(made);
         }
         Ok((changes, added))
     }
@@ -107,16 +91,17 @@ impl Session {
         actions: &[u32],
         limits: &Limits,
     ) -> Result<Option<EditComparison>> {
+        let within = self.for_repair(limits);
         let Some(tracked) = self.tracked.as_mut() else { return Ok(None) };
         // Without discount, rounded rewards are counted in the repair itself.
         let off = match tracked.question.objective.discount() {
-            Some(discount) => self.model.reward_error / (1.0 - discount) * (1.0 + 4.0 * f64::EPSILON),
+            Some(discount) => discounted_error(self.model.reward_error, discount),
             None => {
                 tracked.repair.count_reward_error(self.model.reward_error);
                 0.0
             }
         };
-        let answer = tracked.repair.what_if(changes, limits)?;
+        let answer = tracked.repair.what_if(changes, &within)?;
         let action_of = self.model.action_of();
         let action = |choice: u32| match choice {
             NO_CHOICE => NO_CHOICE,
@@ -136,12 +121,17 @@ impl Session {
         let moved = moved.filter(|(state, after)| **after != NO_CHOICE || emptied(**state));
         let moved = moved.map(|(&state, &after)| (state, before(state), action(after)));
         let bound = answer.bound + off;
+        let is_near = |(value, state): (&f64, u32)| {
+            bound <= limits.allowed(value - bound, value + bound)
+                || self.model.choices_of(state).next().is_none()
+        };
+        let near = answer.after.iter().zip(0..).all(is_near);
         Ok(Some(EditComparison {
             moved: moved.filter(|(_, before, after)| before != after).collect(),
             before: answer.before,
             after: answer.after,
             bound: Some(bound).filter(|bound| bound.is_finite()),
-            converged: answer.repaired.converged && bound <= limits.tolerance,
+            converged: answer.repaired.converged && near,
         }))
     }
 }

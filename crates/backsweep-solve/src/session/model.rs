@@ -5,19 +5,8 @@
 //! states again.
 
 use crate::{Error, Result, reward_rounding};
-use backsweep_mdp::{Change, Mdp, MdpBuilder, Rewards};
+use backsweep_mdp::{Change, ChoiceRow, Mdp, MdpBuilder, Rewards};
 use std::collections::{HashMap, HashSet};
-
-/// One action of a state, as it was set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChoiceRow {
-    /// Next states with their probabilities, in ascending order; the probability missing from 1 ends the episode.
-    pub outcomes: Vec<(u32, f64)>,
-    /// The expected reward.
-    pub reward: f64,
-    /// The reward is within this of the one that it stands for.
-    pub reward_error: f64,
-}
 
 /// A change to one action of one state, by numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,67 +150,67 @@ impl EditableMdp {
         Ok(())
     }
 
+    /// An edit as changes for a [`Repair`](crate::Repair).
+    ///
+    /// # Errors
+    /// If the state does not have the action, unless the edit sets its outcomes.
+    pub(super) fn changes(&self, state: u32, action: u32, edit: Edit) -> Result<Vec<Change>> {
+        Ok(match (self.find(state, action), edit) {
+            (Some(choice), Edit::Set(ChoiceRow { outcomes, reward, .. })) => {
+                vec![Change::Outcomes { choice, outcomes }, Change::Reward { choice, reward }]
+            }
+            (Some(choice), Edit::Outcomes(outcomes)) => vec![Change::Outcomes { choice, outcomes }],
+            (Some(choice), Edit::Reward(reward)) => vec![Change::Reward { choice, reward }],
+            (Some(choice), Edit::Remove) => vec![Change::Remove { choice }],
+            (None, Edit::Set(ChoiceRow { outcomes, reward, .. })) => {
+                vec![Change::Add { state, reward, outcomes }]
+            }
+            (None, Edit::Outcomes(outcomes)) => vec![Change::Add { state, reward: 0.0, outcomes }],
+            (None, Edit::Reward(_) | Edit::Remove) => return Err(Error::UnknownAction { state, action }),
+        })
+    }
+
     /// Makes an edit; returns it as changes for a [`Repair`](crate::Repair).
     ///
     /// # Errors
     /// If the model has several reward structures, or the state does not have the action, unless the edit sets its outcomes.
     /// Nothing is changed then.
     pub fn edit(&mut self, state: u32, action: u32, edit: Edit) -> Result<Vec<Change>> {
-        let known = self.find(state, action);
-        let missing = Error::UnknownAction { state, action };
-        if known.is_none() && matches!(edit, Edit::Reward(_) | Edit::Remove) {
-            return Err(missing);
-        }
+        let reward_error = if let Edit::Set(row) = &edit { row.reward_error } else { 0.0 };
+        let changes = self.changes(state, action, edit)?;
         self.prepare()?;
-        Ok(match (edit, known) {
-            (Edit::Set(row), _) => self.set(state, action, row),
-            (Edit::Outcomes(outcomes), _) => self.set_outcomes(state, action, outcomes),
-            (Edit::Reward(reward), Some(choice)) => vec![self.set_reward(choice, reward)],
-            (Edit::Remove, Some(choice)) => vec![self.remove(choice)],
-            (_, None) => return Err(missing),
-        })
+        self.reward_error = self.reward_error.max(reward_error);
+        changes.iter().for_each(|change| self.apply(change, action));
+        Ok(changes)
     }
 
-    /// Sets a row, adding the action if the state does not have it. The model must be prepared.
-    fn set(&mut self, state: u32, action: u32, row: ChoiceRow) -> Vec<Change> {
-        let known = self.find(state, action);
-        let changes = changes_to(known, state, &row);
-        self.reward_error = self.reward_error.max(row.reward_error);
-        let choice = known.unwrap_or_else(|| {
-            let choice = self.action_of.len() as u32;
-            self.action_of.push(action);
-            self.added.entry(state).or_default().push(choice);
-            choice
-        });
-        self.changed.insert(choice, row);
-        changes
-    }
-
-    /// Sets the outcomes of an action, adding it without reward if the state does not have it. The model must be prepared.
-    fn set_outcomes(&mut self, state: u32, action: u32, outcomes: Vec<(u32, f64)>) -> Vec<Change> {
-        let known = self.find(state, action);
-        let reward = known.map_or(0.0, |choice| self.reward(choice, state, None));
-        let mut changes = self.set(state, action, ChoiceRow { outcomes, reward, reward_error: 0.0 });
-        changes.retain(|change| !matches!(change, Change::Reward { .. }));
-        changes
-    }
-
-    /// Sets the reward of a choice. The model must be prepared.
-    fn set_reward(&mut self, choice: u32, reward: f64) -> Change {
-        if let Some(row) = self.changed.get_mut(&choice) {
-            row.reward = reward;
-        } else {
-            let outcomes = self.outcomes(choice).collect();
-            self.changed.insert(choice, ChoiceRow { outcomes, reward, reward_error: 0.0 });
+    /// Makes a change; an added choice stands for this action. The model must be prepared.
+    fn apply(&mut self, change: &Change, action: u32) {
+        match change {
+            Change::Outcomes { choice, outcomes } => self.row_mut(*choice).outcomes.clone_from(outcomes),
+            Change::Reward { choice, reward } => self.row_mut(*choice).reward = *reward,
+            Change::Remove { choice } => {
+                self.changed.remove(choice);
+                self.removed.insert(*choice);
+            }
+            Change::Add { state, reward, outcomes } => {
+                let choice = self.action_of.len() as u32;
+                self.action_of.push(action);
+                self.added.entry(*state).or_default().push(choice);
+                let row = ChoiceRow { outcomes: outcomes.clone(), reward: *reward, reward_error: 0.0 };
+                self.changed.insert(choice, row);
+            }
         }
-        Change::Reward { choice, reward }
     }
 
-    /// Removes a choice.
-    fn remove(&mut self, choice: u32) -> Change {
-        self.changed.remove(&choice);
-        self.removed.insert(choice);
-        Change::Remove { choice }
+    /// The row of a choice, which differs from the flat arrays from now on.
+    fn row_mut(&mut self, choice: u32) -> &mut ChoiceRow {
+        let Self { changed, mdp, .. } = self;
+        changed.entry(choice).or_insert_with(|| {
+            let (targets, probabilities) = mdp.row(choice as usize);
+            let outcomes = targets.iter().copied().zip(probabilities.iter().copied()).collect();
+            ChoiceRow { outcomes, reward: mdp.rewards[0].choices[choice as usize], reward_error: 0.0 }
+        })
     }
 
     /// Builds the flat arrays again if rows have changed.
@@ -252,14 +241,5 @@ impl EditableMdp {
         self.added.clear();
         self.removed.clear();
         Ok(&self.mdp)
-    }
-}
-
-/// A row as changes to a known choice, or as a new one.
-pub(super) fn changes_to(known: Option<u32>, state: u32, row: &ChoiceRow) -> Vec<Change> {
-    let ChoiceRow { outcomes, reward, .. } = row.clone();
-    match known {
-        Some(choice) => vec![Change::Outcomes { choice, outcomes }, Change::Reward { choice, reward }],
-        None => vec![Change::Add { state, reward, outcomes }],
     }
 }

@@ -48,6 +48,9 @@ pub(crate) enum Failure {
     TooMuch,
 }
 
+/// Multiplications between two looks at the stop.
+const WORK_PER_CHECK: u64 = 1 << 22;
+
 impl<const K: usize> Equations<K> {
     /// Solves by eliminating the state with the fewest pairs of predecessor and successor first. `work` counts multiplications
     /// down to 0; `stop` is called now and then.
@@ -69,6 +72,8 @@ impl<const K: usize> Equations<K> {
         let mut divisors = vec![0.0; n];
         // The place of column j in the row being rewritten, plus 1.
         let mut column = vec![0_u32; n];
+        // Asked by the work done: where rows fill up, a few eliminations take long.
+        let mut asked = *work;
         while let Some(Reverse((key, k))) = heap.pop() {
             let k = k as usize;
             predecessors[k].retain(|&i| alive[i as usize]);
@@ -125,7 +130,13 @@ impl<const K: usize> Equations<K> {
             rows[k] = pivot;
             divisors[k] = divisor;
             order.push(k);
-            if *work == 0 || (order.len() % 256 == 0 && stop()) {
+            if order.len() % 256 == 0 || asked - *work > WORK_PER_CHECK {
+                asked = *work;
+                if stop() {
+                    return Err(Failure::TooMuch);
+                }
+            }
+            if *work == 0 {
                 return Err(Failure::TooMuch);
             }
         }

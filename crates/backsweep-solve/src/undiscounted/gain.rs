@@ -80,6 +80,7 @@ impl RecurrentClass<'_> {
         let mut work = MAX_MULTIPLICATIONS;
         // The policy last evaluated, if any.
         let mut policy: Vec<u32> = Vec::new();
+        let is_large = self.members.len() > 1 << 12;
         loop {
             next.fill((f64::NEG_INFINITY, u32::MAX, f64::NEG_INFINITY));
             let mut high = f64::NEG_INFINITY;
@@ -120,7 +121,7 @@ impl RecurrentClass<'_> {
             if gap <= width
                 || settled(best.low, best.high)
                 || best.iterations > progress.1 + 10_000
-                || (best.iterations.is_multiple_of(16) && (task.stop)())
+                || ((is_large || best.iterations.is_multiple_of(16)) && (task.stop)())
             {
                 break;
             }

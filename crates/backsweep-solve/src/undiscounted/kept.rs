@@ -19,12 +19,12 @@
 use super::ObjectiveKind;
 use super::objective::SolveTask;
 use super::reduced::ReducedRow;
-use super::solver::{Solver, SolverState};
+use super::solver::Solver;
 use crate::scc::NONE;
 
 /// A solver with its mapping from and to the states of the model.
 pub(crate) struct KeptSolver {
-    solver: Solver,
+    pub solver: Solver,
     /// The reduced state of each state, or [`NONE`] where the graph decided the value.
     place: Vec<u32>,
     /// The state of each reduced state.
@@ -134,20 +134,5 @@ impl KeptSolver {
             found(state, bounds, if origin == NONE { self.stay[state] } else { origin });
         }
         true
-    }
-
-    /// The latest decisions, as [`Solution`](crate::Solution) has them.
-    pub fn effort(&self) -> (u64, Vec<String>) {
-        (self.solver.iterations, self.solver.explanation.clone())
-    }
-
-    /// The findings so far.
-    pub fn snapshot(&self) -> SolverState {
-        self.solver.snapshot()
-    }
-
-    /// Goes back to what was found before; rows are changed back by the caller.
-    pub fn restore(&mut self, snapshot: SolverState) {
-        self.solver.restore(snapshot);
     }
 }

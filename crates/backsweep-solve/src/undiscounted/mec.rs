@@ -17,7 +17,7 @@ pub(crate) struct EndComponents {
 }
 
 impl EndComponents {
-    /// Finds the maximal end components that use only choices where `allowed` holds. `None` if `stop` says so between rounds.
+    /// Finds the maximal end components that use only choices where `allowed` holds. `None` if `stop` says so on the way.
     ///
     /// Rounds of strongly connected components; a choice that leaves its component is dropped, then every choice into a
     /// state that has none left, until a round drops nothing. Each round is linear.
@@ -42,12 +42,13 @@ impl EndComponents {
                 return None;
             }
             let first = |s: usize| view.mdp.arc_starts()[view.mdp.choice_starts()[s] as usize] as usize;
-            let found = Components::find(
+            let found = Components::find_unless(
                 n,
                 |s| remaining[s] > 0,
                 |s| first(s)..first(s + 1),
                 |a| if inside[choice_of[a] as usize] { view.mdp.targets()[a] } else { NONE },
-            );
+                stop,
+            )?;
             let mut changed = false;
             for c in 0..inside.len() {
                 let home = found.of[view.owner[c] as usize];

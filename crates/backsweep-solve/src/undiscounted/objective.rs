@@ -74,12 +74,20 @@ impl Draft {
     /// and then any policy is.
     pub fn stopped(view: &View, bounds: [f64; 2], task: &SolveTask) -> Self {
         let mut draft = Self::unknown(view.n(), bounds);
-        if bounds[0] == bounds[1] || bounds[1] - bounds[0] <= 2.0 * task.tolerance {
-            let first = |state: usize| view.mdp.choices_of(state).next().map_or(NO_CHOICE, |c| c as u32);
-            draft.policy = (0..view.n()).map(first).collect();
-        }
-        draft.explanation.push("stopped during graph analysis".to_string());
+        draft.stop_at(view, bounds, task, |_| true);
         draft
+    }
+
+    /// Leaves these states at the bounds that hold beforehand.
+    fn stop_at(&mut self, view: &View, bounds: [f64; 2], task: &SolveTask, of: impl Fn(usize) -> bool) {
+        let is_narrow = bounds[0] == bounds[1] || bounds[1] - bounds[0] <= 2.0 * task.tolerance;
+        for state in (0..view.n()).filter(|&state| of(state)) {
+            [self.lower[state], self.upper[state]] = bounds;
+            if is_narrow {
+                self.policy[state] = view.choices(state).next().map_or(NO_CHOICE, |c| c as u32);
+            }
+        }
+        self.explanation.push("stopped during graph analysis".to_string());
     }
 
     /// Sets a state's value exactly.
@@ -132,6 +140,9 @@ impl<'q> ReducedProblem<'q> {
     /// that they have.
     pub fn answer(&self, draft: &mut Draft, task: &SolveTask) {
         let view = self.view;
+        if (task.stop)() {
+            return draft.stop_at(view, self.bounds, task, |s| self.undecided[s]);
+        }
         let fixed = draft.lower.clone();
         let mut place = vec![NONE; view.n()];
         let mut groups: Vec<u32> = Vec::new();
@@ -171,7 +182,10 @@ impl<'q> ReducedProblem<'q> {
         let (values, weights) = task
             .warm
             .map_or((&[][..], [&[][..]; 2]), |warm| (&warm.values, [&warm.weights[0], &warm.weights[1]]));
-        let mut solver = Solver::solve(reduced, self.bounds, reduce(values), weights.map(reduce), task);
+        let solver = Solver::solve(reduced, self.bounds, reduce(values), weights.map(reduce), task);
+        let Some(mut solver) = solver else {
+            return draft.stop_at(view, self.bounds, task, |s| self.undecided[s]);
+        };
         if task.keep {
             let of_state = |r: &u32, weights: &[f64]| if *r == NONE { 0.0 } else { weights[*r as usize] };
             let by_state = |weights: &[f64]| place.iter().map(|r| of_state(r, weights)).collect();

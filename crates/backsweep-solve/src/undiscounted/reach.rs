@@ -28,7 +28,7 @@ pub(crate) fn reach(
 fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &SolveTask) -> Option<Draft> {
     let n = view.n();
     let stop: &dyn Fn() -> bool = task.stop;
-    let possible = can_reach(view, goal, &through, |_| true);
+    let possible = can_reach(view, goal, &through, |_| true, stop)?;
     let sure = certain(view, goal, &through, |_| true, false, stop)?;
     let undecided: Vec<bool> = (0..n).map(|s| possible[s] && !sure.states[s]).collect();
     let groups = EndComponents::find(view, |c| undecided[view.owner[c] as usize], stop)?;
@@ -45,9 +45,10 @@ fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &S
 
 fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &SolveTask) -> Option<Draft> {
     let n = view.n();
-    let positive = must_reach(view, goal, &through);
-    let sure = inevitable(view, goal, &through);
-    if (task.stop)() {
+    let stop: &dyn Fn() -> bool = task.stop;
+    let positive = must_reach(view, goal, &through, stop)?;
+    let sure = inevitable(view, goal, &through, stop)?;
+    if stop() {
         return None;
     }
     let undecided: Vec<bool> = (0..n).map(|s| positive[s] && !sure[s]).collect();

@@ -56,17 +56,23 @@ pub(crate) struct Solver {
 pub(crate) struct SolverState(PolicyBounds, ComponentMemory);
 
 impl Solver {
-    /// Solves to within `task.tolerance` if rounding allows; `bounds` hold for every state beforehand. Sweeps begin at `x`.
+    /// Solves to within `task.tolerance` if rounding allows; `bounds` hold for every state beforehand. Sweeps begin at `x`. `None` if
+    /// the work was stopped before the order of states was known.
     pub fn solve(
         reduced: ReducedMdp,
         bounds: [f64; 2],
         x: Vec<f64>,
         weights: [Vec<f64>; 2],
         task: &SolveTask,
-    ) -> Self {
+    ) -> Option<Self> {
         let n = reduced.shape.n();
-        let components =
-            Components::find(n, |_| true, |s| reduced.shape.arcs_of_state(s), |a| reduced.targets[a]);
+        let components = Components::find_unless(
+            n,
+            |_| true,
+            |s| reduced.shape.arcs_of_state(s),
+            |a| reduced.targets[a],
+            task.stop,
+        )?;
         let mut rank = vec![0; n];
         for component in 0..components.len() {
             for (i, &s) in components.states_of(component).iter().enumerate() {
@@ -84,7 +90,7 @@ impl Solver {
             explanation: Vec::new(),
         };
         solver.run(task);
-        solver
+        Some(solver)
     }
 
     fn run(&mut self, task: &SolveTask) {

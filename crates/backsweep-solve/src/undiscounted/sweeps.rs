@@ -11,6 +11,9 @@ use super::reduced::{down, up};
 /// Sweeps that follow the policy before each that compares choices.
 const FOLLOWED: u64 = 4;
 
+/// The arcs that sweeps may read after the end, so that what was reached can be reported: about a tenth of a second.
+const GRANTED_WORK: u64 = 10_000_000;
+
 /// One sweep, last state first (models are usually numbered from their start). Returns the largest change. A policy keeps its
 /// choice unless another is strictly better, so that it stays proper.
 fn sweep(
@@ -150,9 +153,13 @@ impl Sweeper<'_> {
     /// value.
     fn settle(&mut self, side: &mut Side, goal: &mut f64) -> (f64, f64) {
         let local = self.local;
+        let is_large = local.shape.n() > 1 << 14;
         loop {
             let constant = |c: usize| local.gain[c][side.side];
             for _ in 0..FOLLOWED {
+                if is_large && (self.stop)() {
+                    break;
+                }
                 follow(local, constant, &side.greedy, &mut side.x);
             }
             let change = sweep(local, constant, |_| true, &mut side.x, Some(&mut side.greedy));
@@ -196,9 +203,10 @@ impl Sweeper<'_> {
             (0..n).all(|s| local.shape.choices_of(s).filter(|&c| counted[c]).all(|c| falls(local, s, c, w)))
         };
         let mut tried = 0;
+        let granted = (GRANTED_WORK / (local.shape.arcs_of(local.gain.len() - 1).end as u64 + 1)).min(64);
         while !falling(weight) {
             // A few extra sweeps are granted at the end, so that what was reached can be reported.
-            if tried >= *patience || (tried >= 64 && self.out_of_time()) {
+            if tried >= *patience || (tried >= granted && self.out_of_time()) {
                 *patience *= 2;
                 return None;
             }

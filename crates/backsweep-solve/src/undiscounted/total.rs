@@ -47,18 +47,19 @@ fn most_total(rewards: &[[f64; 2]]) -> f64 {
 
 fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &SolveTask) -> Option<Draft> {
     let n = view.n();
+    let stop: &dyn Fn() -> bool = task.stop;
     let through = |s: usize| !goal[s];
-    let sure = inevitable(view, goal, through);
-    if (task.stop)() {
+    let sure = inevitable(view, goal, through, stop)?;
+    if stop() {
         return None;
     }
     let mut draft = Draft::unknown(n, [0.0, 0.0]);
-    let positive = must_reach(view, goal, through);
+    let positive = must_reach(view, goal, through, stop)?;
     let missing: Vec<bool> = (0..n).map(|s| !sure[s] && !positive[s]).collect();
     let ends = |s: usize| view.choices(s).find(|&c| view.ends[c] > 0.0);
     // Every infinite state heads for a state from which the goal is missed.
     let missed: Vec<bool> = (0..n).map(|s| !goal[s] && (missing[s] || ends(s).is_some())).collect();
-    draft.policy = Search::back(view, &missed, |s, _| through(s)).policy;
+    draft.policy = Search::back(view, &missed, |s, _| through(s), stop)?.policy;
     for s in (0..n).filter(|&s| !sure[s]) {
         draft.set(s, f64::INFINITY);
         if missed[s] {
@@ -108,7 +109,7 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Solve
         moved = (0..moved.len()).map(|c| level::moved(view, c, moved[c], v)).collect();
         loops = Loops::find(view, &stays, &moved, task)?;
     }
-    loops.mark(view, &stays, &mut undecided, &mut draft);
+    loops.mark(view, &stays, &mut undecided, &mut draft, stop)?;
     let bounds = [least_total(&moved), most_total(&moved)];
     ReducedProblem {
         groups: Some(&loops.free),
@@ -148,7 +149,7 @@ fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Sol
     let loops = Loops::find(view, &|_| true, rewards, task)?;
     let mut undecided = vec![true; n];
     let mut draft = Draft::unknown(n, [0.0, 0.0]);
-    loops.mark(view, &|_| true, &mut undecided, &mut draft);
+    loops.mark(view, &|_| true, &mut undecided, &mut draft, stop)?;
     // An end is a terminal state, the end of the episode, or a loop that costs nothing.
     let ends: Vec<bool> =
         (0..n).map(|s| undecided[s] && (view.choices(s).is_empty() || loops.free.of[s] != NONE)).collect();
@@ -269,14 +270,21 @@ impl Loops {
     }
 
     /// Decides the states from which an earning loop can be reached, and leaves those undecided from which only a doubtful
-    /// one can.
-    fn mark(&self, view: &View, allowed: &dyn Fn(usize) -> bool, undecided: &mut [bool], draft: &mut Draft) {
+    /// one can. `None` if `stop` says so on the way.
+    fn mark(
+        &self,
+        view: &View,
+        allowed: &dyn Fn(usize) -> bool,
+        undecided: &mut [bool],
+        draft: &mut Draft,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<()> {
         if !self.earning.contains(&true) && !self.doubtful.contains(&true) {
-            return;
+            return Some(());
         }
         let before = undecided.to_vec();
-        let rich = Search::back(view, &self.earning, |s, c| before[s] && allowed(c));
-        let unsure = can_reach(view, &self.doubtful, |s| before[s], allowed);
+        let rich = Search::back(view, &self.earning, |s, c| before[s] && allowed(c), stop)?;
+        let unsure = can_reach(view, &self.doubtful, |s| before[s], allowed, stop)?;
         let (mut n_rich, mut n_unsure) = (0, 0);
         for s in (0..view.n()).filter(|&s| before[s]) {
             if rich.states[s] {
@@ -296,5 +304,6 @@ impl Loops {
                 "{n_unsure} states can reach a loop with rewards of both signs whose mean cannot be distinguished from 0: unknown"
             ));
         }
+        Some(())
     }
 }

@@ -132,6 +132,34 @@ fn agrees_with_the_solver_in_memory() {
     }
 }
 
+/// Where costs end far away, values rise from the end outward: the number of passes follows neither the distance nor the
+/// number of blocks.
+#[test]
+fn costs_far_from_the_end_take_few_passes() {
+    const N: u32 = 2000;
+    const GAMMA: f64 = 0.999;
+    let file = TestFile::new("far");
+    let mut writer = DiskWriter::create(&file.0).unwrap();
+    for state in 0..N {
+        if state + 1 < N {
+            let ahead = [(state + 1).min(N - 1), (state + 2).min(N - 1)];
+            writer.add_choice(0, -1.0, &ahead, &[0.5, 0.5]).unwrap();
+            writer.add_choice(1, -1.0, &[state.saturating_sub(1)], &[1.0]).unwrap();
+        }
+        writer.end_state().unwrap();
+    }
+    writer.finish(&[0], &[]).unwrap();
+    let disk = DiskMdp::open(&file.0, 200).unwrap();
+    assert!(disk.n_blocks() > 20, "{} blocks", disk.n_blocks());
+    let limits = Limits { tolerance: 1e-6, ..Limits::default() };
+    let solution = streamed(&disk, GAMMA, Direction::Maximize, &limits);
+    assert!(solution.converged && solution.passes <= 5, "{} passes", solution.passes);
+    // One step or two ahead, from the two cells at the end.
+    let step = |(one, two): (f64, f64), _| (-1.0 + GAMMA * 0.5 * (one + two), one);
+    let (first, _) = (1..N).fold((0.0, 0.0), step);
+    assert!(solution.lower(0) <= first && first <= solution.upper(0), "{first}");
+}
+
 /// A model written row by row is the one that was meant, also for readers that hold it in memory.
 #[test]
 fn written_rows_are_read_back() {

@@ -348,6 +348,36 @@ fn slow_sweeps_are_not_taken_for_none() {
     assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
 }
 
+/// Rewards that cancel out to a gain far below the digits of their size.
+#[test]
+fn a_small_gain_of_large_rewards_is_confirmed() {
+    // Sizes whose sums are rounded.
+    let [a, b, c] = [1e9 / 3.0, 1e9 / 7.0, 1e9 / 11.0];
+    let rows: [ChoiceRow; 7] = [
+        (0, a, &[(1, 1.0)]),
+        (1, b, &[(2, 1.0)]),
+        (2, c, &[(3, 1.0)]),
+        (3, -a, &[(4, 1.0)]),
+        (4, -b, &[(5, 1.0)]),
+        (5, -c, &[(6, 0.5), (0, 0.5)]),
+        (6, 3e-9, &[(0, 0.75), (6, 0.25)]),
+    ];
+    let mdp = small(7, &rows);
+    let average = || Objective::Average { reward: None };
+    let policy = [0, 1, 2, 3, 4, 5, 6].map(Some);
+    for (direction, values, is_true) in [
+        (Direction::Maximize, [3e-10; 7], true),
+        (Direction::Minimize, [3e-10; 7], true),
+        (Direction::Maximize, [3e-8; 7], false),
+        (Direction::Minimize, [-3e-8; 7], false),
+    ] {
+        let result = claim(&mdp, average(), direction, 1e-6, [&values, &values], &policy);
+        let report = verify(&mdp, &result);
+        assert_eq!(report.verdict == Verification::Proven, is_true, "{values:?}: {report:?}");
+        assert_eq!(matches!(report.verdict, Verification::Wrong(_)), !is_true, "{values:?}: {report:?}");
+    }
+}
+
 /// A gain that rounding keeps wider than the tolerance is given up at once, not after the whole budget, which takes minutes.
 #[test]
 fn what_rounding_forbids_is_given_up_at_once() {

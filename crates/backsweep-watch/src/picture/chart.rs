@@ -3,7 +3,7 @@
 use super::Theme;
 use crate::engine::frame::Frame;
 use crate::engine::history::History;
-use backsweep_lab::figures::chart::{Axis, Chart, LineStyle, Paint, Panel, Point, Series};
+use backsweep_lab::figures::chart::{Axis, Chart, INK, LineStyle, Panel, Point, Series};
 use backsweep_lab::figures::draw;
 
 /// The room above a chart's panels, for a title that the panel carries here.
@@ -22,7 +22,7 @@ pub fn returns(frame: &Frame, theme: &Theme) -> Chart {
         (low, high) = (low.min(optimum.exploring - 2.0), high.max(optimum.best + 2.0));
         let mut level = |words: &str, value: f64, style: LineStyle| {
             let label = format!("{words} {value:.1}").replace('-', "−");
-            series.push(Series::level(label, Paint::Ink, style, Point::new(0.0, value)));
+            series.push(Series::level(label, INK, style, Point::new(0.0, value)));
         };
         level("optimum", optimum.best, LineStyle::Dashed);
         if optimum.exploring < optimum.best {
@@ -64,7 +64,7 @@ fn series(curves: &[&History], theme: &Theme) -> Vec<Series> {
         let stride = curve.stride() as f64;
         let place = |(i, mean): (usize, &f32)| Point::new((i as f64 + 0.5) * stride, f64::from(*mean));
         let points = curve.means().iter().enumerate().map(place).collect();
-        Series::curve("", Paint::Hex(theme.agent(k)), LineStyle::Solid, points)
+        Series::curve("", theme.agent(k), LineStyle::Solid, points)
     };
     curves.iter().enumerate().map(one).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::{Theme, hex, rect};
 use crate::engine::frame::AgentFrame;
+use crate::engine::report::most_urgent;
 use crate::palette::{color, is_dark, mix, rgb};
 use backsweep::State;
 use backsweep_worlds::CellKind;
@@ -48,10 +49,9 @@ pub fn draw(
     for cell in 0..world.n_states() {
         draw_cell(out, theme, world, agent, &grid, cell);
     }
-    let mut urgent: Vec<usize> = (0..world.n_states()).filter(|&cell| agent.priorities[cell] > 0.0).collect();
-    urgent.sort_by(|&a, &b| agent.priorities[b].total_cmp(&agent.priorities[a]));
-    for (rank, &cell) in urgent.iter().take(N_GLOWING).enumerate() {
-        glow(out, theme, grid.center(cell), side, 1.0 - 0.8 * rank as f64 / N_GLOWING as f64);
+    let urgent = most_urgent(agent.priorities.iter().copied());
+    for (rank, queued) in urgent.iter().take(N_GLOWING).enumerate() {
+        glow(out, theme, grid.center(queued.cell as usize), side, 1.0 - 0.8 * rank as f64 / N_GLOWING as f64);
     }
     for cell in 0..world.n_states() {
         mark(out, theme, world.kind(State(cell as u32)), grid.center(cell), side);

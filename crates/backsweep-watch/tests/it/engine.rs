@@ -11,7 +11,7 @@ use backsweep_watch::engine::recording::frame_after;
 use backsweep_watch::engine::watched_agent::WatchedAgent;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
-use backsweep_worlds::grid_world::Brush;
+use backsweep_worlds::grid_world::{Brush, OptimumSearch};
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use std::time::{Duration, Instant};
 
@@ -278,7 +278,7 @@ fn the_optimum_is_that_of_the_notes() {
         let world = scene.grid_world().unwrap();
         let policy = EpsilonGreedy::new(0.05).unwrap();
         let truth = world.rules().truth().unwrap();
-        let (optimum, best) = world.optimum(&truth, &scene.settings(), policy).unwrap();
+        let (optimum, best) = OptimumSearch::new(&truth, scene.discount, policy).unwrap().finish(&truth);
         assert!(best > optimum, "exploring costs something");
         assert!((optimum - expected).abs() < 6e-4, "{law} {intended}: {optimum}, expected {expected}");
     }

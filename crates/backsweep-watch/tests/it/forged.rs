@@ -233,6 +233,7 @@ fn forged(server: &Server) -> Vec<Forged> {
         scene(r#"{"seed":1.5}"#),
         scene(r#"{"law":"six"}"#),
         scene(r#"{"law":"four","intended":2}"#),
+        scene(r#"{"law":"fifteen","intended":1.5}"#),
         scene(r#"{"speed":0}"#),
         scene(r#"{"speed":1e7}"#),
         scene(r#"{"speed":"max"}"#),

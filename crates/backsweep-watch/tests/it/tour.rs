@@ -72,3 +72,16 @@ fn full_backups_need_several_times_the_additions() {
     assert!(small >= 4, "{report}");
     assert!(full >= 2 * small, "{small} against {full}");
 }
+
+#[test]
+fn one_cycle_per_step_keeps_up() {
+    let tour = recordings().unwrap();
+    let frames = tour["slip"]["frames"].as_array().unwrap();
+    assert_eq!(frames.len(), 5);
+    let longest = |k: usize| frames[k]["agents"][0]["urgent"][0][1].as_f64().unwrap_or(0.0);
+    let steps = |k: usize| frames[k]["agents"][0]["steps"].as_u64().unwrap();
+    assert_eq!((steps(1), steps(3), steps(4)), (3000, 3030, 3030));
+    assert!(longest(1) > 7.0, "{}", longest(1));
+    assert!(longest(3) > 0.0 && longest(3) < 0.02, "{}", longest(3));
+    assert_eq!(frames[4]["agents"][0]["urgent"], json!([]), "everything is planned");
+}

@@ -3,13 +3,16 @@
 use crate::common::Running;
 use backsweep::episode::Environment;
 use backsweep::{Action, Next, PlannerKind, Random, State};
+use backsweep_page::engine::evaluator::EvaluatorReport;
+use backsweep_page::engine::state::EngineState;
 use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::recording::frame_after;
 use backsweep_watch::engine::recording::record_run;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
 use backsweep_watch::terminal::{self, Colors};
-use backsweep_worlds::grid_world::{Brush, EIGHT_DIRECTIONS, drawable_world, drawable_worlds};
+use backsweep_worlds::grid_world::{Brush, EIGHT_DIRECTIONS, OptimumSearch, drawable_world, drawable_worlds};
+use std::time::Duration;
 
 fn scene(world: &str) -> Scene {
     Scene { world: Some(world.into()), maze: String::new(), min_visits: 1, cycles: 5, ..Scene::default() }
@@ -73,11 +76,27 @@ fn every_world_steps_and_is_known_as_its_own_table_says() {
             };
         }
         let best = own.table().values(own.discount, None, 1e-7).unwrap();
-        let settings = Scene { discount: own.discount, ..scene }.settings();
         let greedy = backsweep::explore::EpsilonGreedy::new(0.0).unwrap();
-        let (_, optimum) = world.optimum(&truth, &settings, greedy).unwrap();
+        let (_, optimum) = OptimumSearch::new(&truth, own.discount, greedy).unwrap().finish(&truth);
         assert!((optimum - own.table().from_starts(&best)).abs() < 1e-5, "{name}: {optimum}");
     }
+}
+
+#[test]
+fn a_large_world_is_judged_in_pieces() {
+    let mut engine = EngineState::<u32>::new(scene("grid_50"), false, None, || Duration::ZERO).unwrap();
+    let mut evaluator = engine.evaluator();
+    engine.to_judge().into_iter().for_each(|task| evaluator.add(task));
+    let mut n_pieces = 1;
+    let found = loop {
+        match evaluator.work() {
+            Some(found) => break found,
+            None => n_pieces += 1,
+        }
+    };
+    assert!(matches!(found, EvaluatorReport::Optimum { optimum: Some(_), .. }), "{found:?}");
+    assert!(n_pieces > 50, "{n_pieces} pieces");
+    assert!(evaluator.is_idle());
 }
 
 #[test]

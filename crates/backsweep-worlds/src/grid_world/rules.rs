@@ -12,7 +12,6 @@ pub const EIGHT_DIRECTIONS: [(isize, isize); 8] =
     [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
 /// The reward of a step in a maze, as in the paper.
 const STEP_REWARD: f64 = -1.0;
-const NONE: u32 = u32::MAX;
 
 /// A world whose states are the cells of a grid, row by row, walls included: a wall is a state that is never visited.
 pub trait Rules: Environment + Send + Debug {
@@ -78,15 +77,9 @@ impl Truth {
     }
 }
 
-/// A maze task, which has states for open cells only.
+/// A maze task, whose own states are its open cells only.
 #[derive(Debug)]
-pub struct MazeRules {
-    task: MazeTask,
-    /// The cell of each state of the task.
-    cell_of: Vec<u32>,
-    /// The task's state of each cell, NONE if it has none.
-    state_of: Vec<u32>,
-}
+pub struct MazeRules(MazeTask);
 
 impl MazeRules {
     /// The task of a maze, whether or not a path leads to the goal.
@@ -94,26 +87,13 @@ impl MazeRules {
     /// # Errors
     /// If the law is out of range.
     pub fn new(maze: Maze, law: Law) -> Result<Self> {
-        Ok(Self::of(MazeTask::allowing_blocked_goal(maze, law, STEP_REWARD)?))
-    }
-
-    fn of(task: MazeTask) -> Self {
-        let n_columns = task.maze().n_columns();
-        let mut state_of = vec![NONE; task.maze().n_rows() * n_columns];
-        let mut cell_of = Vec::new();
-        for state in (0..task.n_states() as u32).map(State) {
-            let Some(cell) = task.cell(state) else { continue };
-            let index = cell.row * n_columns + cell.column;
-            state_of[index] = state.0;
-            cell_of.push(index as u32);
-        }
-        Self { task, cell_of, state_of }
+        Ok(Self(MazeTask::allowing_blocked_goal(maze, law, STEP_REWARD)?))
     }
 }
 
 impl Rules for MazeRules {
     fn is_open(&self, cell: usize) -> bool {
-        self.state_of.get(cell).is_some_and(|&state| state != NONE)
+        self.0.state_in(cell).is_some()
     }
 
     fn directions(&self, _cell: usize) -> &[(isize, isize)] {
@@ -122,7 +102,7 @@ impl Rules for MazeRules {
 
     /// The range includes 0, so that a maze in which all rewards are equal has one too.
     fn reward_range(&self) -> (f64, f64) {
-        let maze = self.task.maze();
+        let maze = self.0.maze();
         let rewards = maze.cells().filter_map(|cell| maze.reward(cell));
         rewards.fold((STEP_REWARD, 0.0), |(low, high), reward| (low.min(reward), high.max(reward)))
     }
@@ -133,13 +113,13 @@ impl Rules for MazeRules {
     }
 
     fn truth(&self) -> Result<Truth> {
-        let starts = self.task.starts().to_vec();
-        Ok(Truth { model: self.task.model()?, cells: self.cell_of.clone(), starts })
+        let cells = (0..self.0.n_states() as u32).map(|state| self.0.cell_number(State(state)));
+        Ok(Truth { model: self.0.model()?, cells: cells.collect(), starts: self.0.starts().to_vec() })
     }
 
     fn painted(&self, maze: Maze, _rows: &[Vec<char>]) -> Result<Arc<dyn Rules>> {
         // Anything far from every difference is not recomputed.
-        Ok(Arc::new(Self::of(self.task.repainted(maze)?)))
+        Ok(Arc::new(Self(self.0.repainted(maze)?)))
     }
 }
 
@@ -149,14 +129,15 @@ impl Environment for MazeRules {
     }
 
     fn start(&self, random: &mut Random) -> State {
-        State(self.cell_of[self.task.start(random).index()])
+        State(self.0.cell_number(self.0.start(random)))
     }
 
     #[inline]
     fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
-        let step = self.task.step(State(self.state_of[state.index()]), action, random);
+        let own = self.0.state_in(state.index()).unwrap_or(State(u32::MAX));
+        let step = self.0.step(own, action, random);
         match step.next {
-            Next::Continue(next) => Step { next: Next::Continue(State(self.cell_of[next.index()])), ..step },
+            Next::Continue(next) => Step { next: Next::Continue(State(self.0.cell_number(next))), ..step },
             _ => step,
         }
     }

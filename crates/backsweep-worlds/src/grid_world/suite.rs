@@ -96,7 +96,9 @@ impl SuiteRules {
         let (name, n_rows, n_columns) = (&self.world.name, own.len(), own[0].len());
         if rows.len() != n_rows || rows.iter().any(|row| row.len() != n_columns) {
             return Err(Error::Painting(format!(
-                "{name} has {n_rows} rows of {n_columns} cells; expected the same"
+                "the painted world has {} rows of {} cells; expected {n_rows} rows of {n_columns}, as in {name}",
+                rows.len(),
+                rows.first().map_or(0, Vec::len),
             )));
         }
         let mut changed = vec![None; n_rows * n_columns];

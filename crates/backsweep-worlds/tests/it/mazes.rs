@@ -4,7 +4,7 @@ use backsweep::episode::Environment;
 use backsweep::planner::{Model, Pair, plan};
 use backsweep::{Action, Budget, Next, PlannerKind, Random, Settings, State};
 use backsweep_worlds::circle::{Circle, FIXED_INSTANCE};
-use backsweep_worlds::{Cell, Law, Maze, MazeTask, PAPER_MAZE, evaluate_policy};
+use backsweep_worlds::{Cell, Law, Maze, MazeTask, PAPER_MAZE, sweep_policy};
 
 fn paper_task(law: Law) -> MazeTask {
     MazeTask::new(Maze::parse(PAPER_MAZE).unwrap(), law, -1.0).unwrap()
@@ -71,7 +71,13 @@ fn soft_optimal_value(law: Law, discount: f64) -> f64 {
     planner.grow(&model);
     plan(&mut *planner, &model, Budget::UNTIL_IDLE);
     let policy = |pair: Pair| soft_greedy(&model, planner.values(), pair);
-    evaluate_policy(&model, policy, discount, 1e-11)[task.starts()[0].index()]
+    let mut values = vec![0.0; model.n_states()];
+    loop {
+        let (lowest, highest) = sweep_policy(&model, policy, discount, &mut values);
+        if highest - lowest <= 1e-11 {
+            return values[task.starts()[0].index()];
+        }
+    }
 }
 
 fn soft_greedy(model: &Model, values: &backsweep::planner::Values, pair: Pair) -> f64 {

@@ -116,7 +116,7 @@ fn an_episode_that_is_too_long_is_truncated_not_ended() {
         let next = step(&mut run, Action(5), &mut random);
         assert_eq!(matches!(next, Next::Truncated(state) if state == before), i % 200 == 0, "step {i}");
     }
-    assert_eq!((run.result().episodes, run.total()), (2, -4_000.0));
+    assert_eq!((run.result().episodes, run.result().score), (2, -4_000.0));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! A bonus for what an outcome can change: an uncertain transition matters only where it changes what is *achievable*.
 //!
 //! ```text
-//! bonus = β L √((t + v/2) / n) + (d + u s) R / n        L = ln(1 + m / 20)
+//! bonus = β L √((t + v/2) / n) + d σ / n                L = ln(1 + m / 20)
 //!     t = u² T + (1 − u²) min(T, W)
-//!     T = 4 (1 − γ) s' R²                               what the range of rewards allows
+//!     T = 4 (1 − γ) R²                                  what the range of rewards allows
 //!     W = (n Var(y) + 3 (s / 2) span²) / (n + 3)        what the outcomes seen so far can change
 //! start = u Vmax + (1 − u) min(Vmax, 3 max V)
 //! ```
@@ -13,15 +13,16 @@
 //! of the state.
 //!
 //! s, the *surprise* of the world: over all repeated tries of all pairs, the mean of 1 − w/W, where w of the pair's W earlier
-//! tries led to the same place, with one imagined try that was half a surprise. s' is the pair's own, 1 − Σ p², shrunk to s as
-//! if by 3 visits. v is the variance of its rewards, shrunk likewise to the highest variance among the actions of its state. A
-//! mean reward outside the stated range is noise as well: the range is that of means.
+//! tries led to the same place, with one imagined try that was half a surprise. v, the variance of the pair's rewards *given* the
+//! outcome, which y does not have, shrunk as if by 3 visits to σ², the highest among the actions of its state. A mean reward
+//! outside the stated range is noise as well: the range is that of means.
 //!
 //! m is the mean number of visits of the pairs tried: an agent that has tried each pair a few times cannot afford to try each
 //! of them twenty times.
 //!
 //! u is the part of the range of rewards that lies above the highest reward seen. As long as it is large, anything may be
-//! achievable; once the highest reward has been seen, it is the recommended values that say what is.
+//! achievable, also by pairs that never surprised: a door may open once in a hundred tries. Once the highest reward has been
+//! seen, it is the recommended values that say what is.
 //!
 //! The start is the value of an untried pair. When it changes, the acting planner starts again, at values no higher. Two equal
 //! outcomes in a row that contradict all earlier ones of their pair, in a world with little surprise, mean that the world has
@@ -41,12 +42,14 @@ const SETTLED: f64 = 20.0;
 pub(super) const RENEWED: usize = 4;
 /// A bonus that is off by no more than this fraction is not updated.
 pub(super) const TOLERANCE: f64 = 0.1;
-/// The visits by which a pair's own statistics are shrunk to those of the world or of its state.
+/// The visits by which a pair's own variances are shrunk to those of its state.
 const PRIOR_VISITS: f64 = 3.0;
 /// The surprise of the imagined first try.
 const PRIOR_SURPRISE: f64 = 0.5;
 /// A discount above .99 counts as .99: without discount there would be no bonus for randomness.
 const LEAST_END: f64 = 0.01;
+/// A variance below this part of the squared range of rewards is what rounding leaves of 0.
+const ROUNDING: f64 = 1e-12;
 /// A part of the range of rewards below this counts as seen.
 const ALL_SEEN: f64 = 0.02;
 /// A start that is off by no more than this fraction is not updated: that takes a pass over all untried pairs.
@@ -57,8 +60,8 @@ const CERTAIN: f64 = 0.05;
 /// The outcomes of a pair as far as they are known.
 #[derive(Clone, Copy, Debug)]
 struct PairOutcomes {
-    /// Σ w² over the pair's outcomes.
-    squares: f64,
+    /// The variance of its rewards given the outcome, when its bonus was last updated; see [`Achievable::noise`].
+    noise: f64,
     /// The sum of the rewards of its steps that ended.
     ended_rewards: f64,
     /// The lowest and the highest y of its outcomes, when its bonus was last updated.
@@ -70,7 +73,7 @@ struct PairOutcomes {
 
 impl PairOutcomes {
     const NONE: Self =
-        Self { squares: 0.0, ended_rewards: 0.0, low: MAX_VALUE, high: -MAX_VALUE, contradicted_by: None };
+        Self { noise: 0.0, ended_rewards: 0.0, low: MAX_VALUE, high: -MAX_VALUE, contradicted_by: None };
 }
 
 /// In place of an arc: the step ended.
@@ -134,9 +137,7 @@ impl Achievable {
 
     /// The row of a pair was scaled down.
     pub fn row_scaled(&mut self, model: &Model, pair: Pair, factor: f64) {
-        let row = &mut self.pairs[pair.index()];
-        row.squares *= factor * factor;
-        row.ended_rewards *= factor;
+        self.pairs[pair.index()].ended_rewards *= factor;
         for next in model.successors(pair) {
             self.arc_rewards[next.arc.index()] *= factor;
         }
@@ -168,7 +169,6 @@ impl Achievable {
         };
         *rewards = if after > 0.0 { *rewards + change.reward } else { 0.0 };
         let before = (after - change.weight).max(0.0);
-        row.squares = (row.squares + after * after - before * before).max(0.0);
         let is_contradiction = is_new && before == 0.0 && change.weight_before > 0.0;
         let is_repeated = is_new && row.contradicted_by == Some(place);
         row.contradicted_by = (is_contradiction || is_repeated).then_some(place);
@@ -208,7 +208,7 @@ impl Achievable {
     pub fn row_dropped(&mut self, model: &Model, change: &Change) {
         let row = &mut self.pairs[change.pair.index()];
         let ended_rewards = if change.next.is_none() { row.ended_rewards } else { 0.0 };
-        *row = PairOutcomes { squares: 4.0, ended_rewards, ..PairOutcomes::NONE };
+        *row = PairOutcomes { ended_rewards, ..PairOutcomes::NONE };
         for next in model.successors(change.pair).filter(|next| next.weight == 0.0) {
             self.arc_rewards[next.arc.index()] = 0.0;
         }
@@ -230,18 +230,26 @@ impl Achievable {
         if unseen < ALL_SEEN { 0.0 } else { unseen }
     }
 
+    /// The outcomes of a pair: the weight of each, its mean reward, and where it led.
+    fn outcomes<'a>(
+        &'a self,
+        model: &'a Model,
+        pair: Pair,
+    ) -> impl Iterator<Item = (f64, f64, Option<State>)> + 'a {
+        let (row, ended) = (&self.pairs[pair.index()], model.ended_weight(pair));
+        let end = (ended > 0.0).then(|| (ended, row.ended_rewards / ended, None));
+        let next = model.successors(pair).filter(|next| next.weight > 0.0);
+        next.map(|next| (next.weight, self.arc_rewards[next.arc.index()] / next.weight, Some(next.state)))
+            .chain(end)
+    }
+
     /// The variance of y over the outcomes of a pair, and the lowest and the highest, in units of the range of rewards.
     fn outlook(&self, model: &Model, recommending: &dyn Planner, pair: Pair, range: f64) -> (f64, f64, f64) {
         let (values, weight) = (recommending.values(), model.weight(pair));
-        let (row, ended) = (&self.pairs[pair.index()], model.ended_weight(pair));
-        let end = (ended > 0.0).then(|| (ended, row.ended_rewards / ended / range));
-        let next = model.successors(pair).filter(|next| next.weight > 0.0).map(|next| {
-            let reward = self.arc_rewards[next.arc.index()] / next.weight;
-            (next.weight, (reward + values.discount() * values.value(next.state)) / range)
-        });
         let (mut mass, mut mean, mut squares) = (0.0, 0.0, 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (w, y) in next.chain(end) {
+        for (w, reward, next) in self.outcomes(model, pair) {
+            let y = next.map_or(reward, |next| reward + values.discount() * values.value(next)) / range;
             mass += w;
             let off = y - mean;
             mean += off * (w / mass); // exact for a single outcome, whose variance is 0
@@ -251,8 +259,18 @@ impl Achievable {
         ((squares / weight).max(0.0), low, high)
     }
 
-    /// The bonus of a pair after `n` visits. Of its rewards and of the noisiest action of its state, the variance is given in units
-    /// of the squared range.
+    /// The variance of a pair's rewards given the outcome, in units of the squared range. A mean outside the range is noise, too.
+    /// `square` is the mean of (r − lowest)².
+    fn noise(&self, model: &Model, constants: &Constants, pair: Pair, square: f64) -> f64 {
+        let (mean, range) = (model.mean_reward(pair), constants.range);
+        let above = |reward: f64| ((reward - constants.lowest) / range).powi(2);
+        let explained: f64 = self.outcomes(model, pair).map(|(w, reward, _)| w * above(reward)).sum();
+        let within = square / range / range - explained / model.weight(pair);
+        let outside = (mean - mean.clamp(constants.lowest, constants.highest())) / range;
+        if within < ROUNDING { outside.powi(2) } else { within + outside.powi(2) }
+    }
+
+    /// The bonus of a pair after `n` visits; `square` is the mean of (r − lowest)².
     pub fn bonus(
         &mut self,
         (beta, d): (f64, f64),
@@ -260,24 +278,35 @@ impl Achievable {
         model: &Model,
         recommending: &dyn Planner,
         pair: Pair,
-        (n, noise, noisiest): (f64, f64, f64),
+        (n, square): (f64, f64),
     ) -> f64 {
+        let noise = self.noise(model, constants, pair, square);
         let (variance, low, high) = self.outlook(model, recommending, pair, constants.range);
         let row = &mut self.pairs[pair.index()];
-        (row.low, row.high) = (low, high);
-        let weight = model.weight(pair);
-        let own = (1.0 - row.squares / (weight * weight)).clamp(0.0, 1.0);
-        let rows = model.pairs(model.state_of(pair)).map(|pair| &self.pairs[pair.index()]);
-        let (low, high) = rows.fold((low, high), |(low, high), row| (low.min(row.low), high.max(row.high)));
-        let (range, s, u) = (constants.range, self.share(), self.unseen(constants));
-        let shrunk = |own: f64, prior: f64| (n * own + PRIOR_VISITS * prior) / (n + PRIOR_VISITS);
+        (row.noise, row.low, row.high) = (noise, low, high);
+        let (mut low, mut high, mut noisiest) = (low, high, noise);
+        for row in model.pairs(model.state_of(pair)).map(|pair| &self.pairs[pair.index()]) {
+            (low, high, noisiest) = (low.min(row.low), high.max(row.high), noisiest.max(row.noise));
+        }
         // In units of the range.
-        let by_range = 4.0 * (1.0 - recommending.values().discount()).max(LEAST_END) * shrunk(own, s);
-        let by_values = shrunk(variance, s / 2.0 * (high - low).powi(2));
-        let transitions = u * u * by_range + (1.0 - u * u) * by_range.min(by_values);
-        let growth = ((self.n_tries / self.n_pairs.max(1.0)).max(1.0) / SETTLED).ln_1p();
-        let rewards = shrunk(noise, noisiest);
-        range * (beta * growth * ((transitions + rewards / 2.0) / n).sqrt() + (d + u * s) / n)
+        let (s, u, sigma, span) = (self.share(), self.unseen(constants), noisiest.sqrt(), high - low);
+        let shrunk = |own: f64, prior: f64| (n * own + PRIOR_VISITS * prior) / (n + PRIOR_VISITS);
+        let by_range = 4.0 * (1.0 - recommending.values().discount()).max(LEAST_END); // T
+        let by_values = shrunk(variance, s / 2.0 * span.powi(2)); // W
+        let t = u * u * by_range + (1.0 - u * u) * by_range.min(by_values);
+        let v = shrunk(noise, noisiest);
+        let m = (self.n_tries / self.n_pairs.max(1.0)).max(1.0);
+        let growth = (m / SETTLED).ln_1p(); // L
+        constants.range * (beta * growth * ((t + v / 2.0) / n).sqrt() + d * sigma / n)
+    }
+
+    /// Recomputes the noise of all pairs, which is not stored; `square` gives the mean of (r − lowest)² of a pair.
+    pub fn restore_noise(&mut self, model: &Model, constants: &Constants, square: impl Fn(Pair) -> f64) {
+        for pair in model.states().flat_map(|state| model.pairs(state)) {
+            if model.weight(pair) > 0.0 && !model.is_given(pair) {
+                self.pairs[pair.index()].noise = self.noise(model, constants, pair, square(pair));
+            }
+        }
     }
 
     /// The pair whose turn it is; `None` if it was never tried.
@@ -325,7 +354,7 @@ impl Achievable {
         let others = [is_beyond, has_ended, self.highest[0], self.highest[1], self.start];
         snapshot.put("explore.achievable", [&sums[..], &others[..]].concat());
         snapshot.put("explore.achievable_counts", vec![self.turn as u64, self.n_changes]);
-        let rows = self.pairs.iter().flat_map(|row| [row.squares, row.ended_rewards, row.low, row.high]);
+        let rows = self.pairs.iter().flat_map(|row| [0.0, row.ended_rewards, row.low, row.high]);
         snapshot.put("explore.outcomes", rows.collect::<Vec<f64>>());
         let places = self.pairs.iter().map(|row| row.contradicted_by.map_or(0, |place| u64::from(place) + 1));
         snapshot.put("explore.contradicted", places.collect::<Vec<u64>>());
@@ -361,11 +390,12 @@ impl Achievable {
             let is_outcome = |place| {
                 place == END || model.ends_of(ArcId(place)).is_some_and(|(pair, _)| pair.index() == i)
             };
-            if row[0] < 0.0 || !contradicted_by.is_none_or(is_outcome) {
+            if !contradicted_by.is_none_or(is_outcome) {
                 return wrong("explore.outcomes", "they are not those of the model's pairs");
             }
-            let &[squares, ended_rewards, low, high] = row else { continue };
-            pairs.push(PairOutcomes { squares, ended_rewards, low, high, contradicted_by });
+            // The first number is one that earlier programs kept.
+            let &[_, ended_rewards, low, high] = row else { continue };
+            pairs.push(PairOutcomes { noise: 0.0, ended_rewards, low, high, contradicted_by });
         }
         let arc_rewards = snapshot.bounded("explore.arc_rewards", model.arc_bound(), MAX_VALUE)?.to_vec();
         let (is_beyond, has_ended) = (is_beyond != 0.0, has_ended != 0.0);

@@ -384,20 +384,24 @@ impl Acting {
         planner: &mut dyn Planner,
         change: &Change,
     ) -> Result<()> {
-        let Statistics { achievable: Some(achievable), constants, .. } = &mut self.statistics else {
-            return Ok(());
-        };
-        let ActingValues::Optimistic(acting) = &mut self.values else { return Ok(()) };
         if self.settings.forgetting == Forgetting::Never
             && model.freeze_at().is_none()
+            && let Some(achievable) = &self.statistics.achievable
             && let Some((next, rewards)) = achievable.contradiction(model, change)
         {
             let next: Vec<(State, f64)> = next.map(|state| (state, 2.0)).into_iter().collect();
             model.set_weights(change.pair, &next, if next.is_empty() { 2.0 } else { 0.0 }, rewards)?;
-            achievable.row_dropped(model, change);
+            self.statistics.row_dropped(model, change, [rewards - change.reward, change.reward]);
             planner.refresh(model, change.pair);
-            acting.refresh(model, change.pair);
+            if let ActingValues::Optimistic(acting) = &mut self.values {
+                acting.refresh(model, change.pair);
+            }
+            self.renew_bonus(model, planner, change.pair, 0.0);
         }
+        let Statistics { achievable: Some(achievable), constants, .. } = &mut self.statistics else {
+            return Ok(());
+        };
+        let ActingValues::Optimistic(acting) = &mut self.values else { return Ok(()) };
         achievable.note_value(planner.values().value(change.state));
         if !constants.is_start_stated
             && let Some(start) = achievable.new_start(constants)

@@ -55,24 +55,27 @@ impl Exploration {
         let pairs: Vec<Pair> = pairs(model).collect();
         let chances = 2.0 * pairs.len() as f64 / (1.0 - confidence);
         let bonus = |pair: Pair| {
-            let n = model.weight(pair);
-            let is_learned = n > 0.0 && !model.is_given(pair);
-            if is_learned { width * ((chances * n * (n + 1.0)).ln() / (2.0 * n)).sqrt() } else { 0.0 }
+            // Of a pair with known outcomes only what was observed in addition is drawn.
+            let n = model.weight(pair) - f64::from(u8::from(model.is_given(pair)));
+            // Less than one observation is as likely to be off as one.
+            let times = n.max(1.0) * (n.max(1.0) + 1.0);
+            if n > 0.0 { width * ((chances * times).ln() / (2.0 * n)).sqrt() } else { 0.0 }
         };
         let bonuses = pairs.into_iter().map(bonus).collect();
         let tolerance = TOLERANCE * width.max(f64::MIN_POSITIVE);
         Ok(ConfidenceBonuses { least, most, tolerance, bonuses })
     }
+}
 
-    /// For each state an interval that contains its true optimal value, all of them at once with this probability.
-    pub(crate) fn intervals(&self, model: &Model, discount: f64, confidence: f64) -> Result<Vec<(f64, f64)>> {
-        let ConfidenceBonuses { least, most, tolerance, bonuses } =
-            self.confidence_bonuses(model, discount, confidence)?;
+impl ConfidenceBonuses {
+    /// For each state an interval between the values of the two problems.
+    pub(crate) fn intervals(&self, model: &Model, discount: f64) -> Result<Vec<(f64, f64)>> {
+        let &Self { least, most, tolerance, ref bonuses } = self;
         let ends = [(-1.0, least), (1.0, most)].map(|(sign, value)| {
             let optimism = Optimism { value, min_visits: 0 };
             let settings = Settings { discount, optimism, ..Settings::default() };
             let mut planner = ReversedFullBackups::new(settings.accurate_to(tolerance))?;
-            for (pair, &bonus) in pairs(model).zip(&bonuses).filter(|(_, bonus)| **bonus > 0.0) {
+            for (pair, &bonus) in pairs(model).zip(bonuses).filter(|(_, bonus)| **bonus > 0.0) {
                 planner.set_bonus(model, pair, sign * bonus);
             }
             planner.grow(model);

@@ -12,9 +12,6 @@ use crate::{Result, Transition};
 /// More steps than any agent takes; they are not counted beyond.
 pub(super) const MAX_STEPS: u64 = 1 << 53;
 
-/// A variance below this part of the squared range of rewards is what rounding leaves of 0.
-const ROUNDING: f64 = 1e-12;
-
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {
     pub constants: Constants,
@@ -106,6 +103,17 @@ impl Statistics {
         }
     }
 
+    /// The history of a pair was dropped, but for two tries with one outcome and these rewards.
+    pub fn row_dropped(&mut self, model: &Model, change: &Change, rewards: [f64; 2]) {
+        if let Some(achievable) = &mut self.achievable {
+            achievable.row_dropped(model, change);
+        }
+        if let Some(squares) = &mut self.squares {
+            let lowest = self.constants.lowest;
+            squares[change.pair.index()] = rewards.map(|reward| (reward - lowest).powi(2)).iter().sum();
+        }
+    }
+
     /// A step was taken: time advances for all pairs.
     pub fn stepped(&mut self, pair: Pair, weight: f64) {
         self.steps = (self.steps + 1).min(MAX_STEPS);
@@ -136,21 +144,17 @@ impl Statistics {
         self.fading.as_ref().map_or(1.0, |fading| fading.unit(pair))
     }
 
+    /// The mean of (r − lowest)² over a pair's tries; that of its mean reward if squares are not kept.
+    fn square(&self, model: &Model, pair: Pair) -> f64 {
+        let above = model.mean_reward(pair) - self.constants.lowest;
+        let squares = self.squares.as_ref();
+        squares.map_or(above * above, |squares| squares[pair.index()] / model.weight(pair))
+    }
+
     /// The variance of a pair's rewards; 0 if squares are not kept.
     fn variance(&self, model: &Model, pair: Pair) -> f64 {
         let above = model.mean_reward(pair) - self.constants.lowest;
-        let squares = self.squares.as_ref();
-        let square = squares.map_or(above * above, |squares| squares[pair.index()] / model.weight(pair));
-        (square - above * above).max(0.0)
-    }
-
-    /// The variance of a pair's rewards, in units of the squared range. A mean outside the range is noise, too.
-    fn noise(&self, model: &Model, pair: Pair) -> f64 {
-        let (mean, constants) = (model.mean_reward(pair), &self.constants);
-        let outside = mean - mean.clamp(constants.lowest, constants.highest());
-        let variance = (self.variance(model, pair).sqrt() / constants.range).powi(2);
-        let variance = if variance < ROUNDING { 0.0 } else { variance };
-        variance + (outside / constants.range).powi(2)
+        (self.square(model, pair) - above * above).max(0.0)
     }
 
     /// The mean reward of a pair, and the standard deviation of what the mean may be: that of the mean of n rewards with
@@ -186,11 +190,9 @@ impl Statistics {
                 variance_bonus::bonus(c, d, range, n, variance.min(f64::MAX))
             }
             Explore::AchievableBonus { beta, d } => {
-                let tried = model.pairs(model.state_of(pair)).filter(|&pair| model.weight(pair) > 0.0);
-                let noisiest = tried.map(|pair| self.noise(model, pair)).fold(0.0, f64::max);
-                let noise = (n, self.noise(model, pair), noisiest);
+                let known = (n, self.square(model, pair));
                 self.achievable.as_mut().map_or(0.0, |achievable| {
-                    achievable.bonus((beta, d), &self.constants, model, recommending, pair, noise)
+                    achievable.bonus((beta, d), &self.constants, model, recommending, pair, known)
                 })
             }
             Explore::EpsilonGreedy { .. } | Explore::Optimism(_) | Explore::PosteriorSampling { .. } => 0.0,
@@ -239,7 +241,9 @@ impl Statistics {
             self.ages = Some(Ages::restore(model, self.steps, snapshot)?);
         }
         if self.achievable.is_some() {
-            self.achievable = Some(Achievable::restore(model, snapshot)?);
+            let mut achievable = Achievable::restore(model, snapshot)?;
+            achievable.restore_noise(model, &self.constants, |pair| self.square(model, pair));
+            self.achievable = Some(achievable);
         }
         Ok(())
     }

@@ -1,16 +1,16 @@
 //! Errors of files, each with a one-line message.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A `Result` with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why something could not be saved or resumed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
+    #[error("cannot {doing} {}: {source}", path.display())]
     System {
         /// The operation, such as `open`.
         doing: &'static str,
@@ -20,8 +20,10 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The bytes do not start like a Backsweep file.
+    #[error("this is not a Backsweep file; expected one that save wrote")]
     NotBacksweep,
     /// The file has another version of the format.
+    #[error("the file has format version {found}, but this program reads version {expected}; {}", remedy(found > expected))]
     Version {
         /// The version found.
         found: u32,
@@ -29,6 +31,7 @@ pub enum Error {
         expected: u32,
     },
     /// The bytes are not those that were written.
+    #[error("the file is damaged: {part}: {problem}; use another copy of it")]
     Damaged {
         /// The part: header or a section.
         part: String,
@@ -36,12 +39,15 @@ pub enum Error {
         problem: String,
     },
     /// The parts are intact but do not describe an agent.
-    Core(crate::Error),
+    #[error("the file does not describe an agent: {0}")]
+    Core(#[from] crate::Error),
     /// Any of the above, in a file.
+    #[error("{}: {problem}", path.display())]
     InFile {
         /// The file.
         path: PathBuf,
         /// The problem.
+        #[source]
         problem: Box<Error>,
     },
 }
@@ -56,46 +62,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::System { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::NotBacksweep => {
-                write!(f, "this is not a Backsweep file; expected one that save wrote")
-            }
-            Self::Version { found, expected } => {
-                let remedy = if found > expected {
-                    "upgrade backsweep to read it"
-                } else {
-                    "save it again with this version"
-                };
-                write!(
-                    f,
-                    "the file has format version {found}, but this program reads version {expected}; {remedy}"
-                )
-            }
-            Self::Damaged { part, problem } => {
-                write!(f, "the file is damaged: {part}: {problem}; use another copy of it")
-            }
-            Self::Core(error) => write!(f, "the file does not describe an agent: {error}"),
-            Self::InFile { path, problem } => write!(f, "{}: {problem}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::System { source, .. } => Some(source),
-            Self::Core(error) => Some(error),
-            Self::InFile { problem, .. } => Some(problem),
-            _ => None,
-        }
-    }
-}
-
-impl From<crate::Error> for Error {
-    fn from(error: crate::Error) -> Self {
-        Self::Core(error)
-    }
+/// The way to read a file of another version.
+fn remedy(is_newer: bool) -> &'static str {
+    if is_newer { "upgrade backsweep to read it" } else { "save it again with this version" }
 }

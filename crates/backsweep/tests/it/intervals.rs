@@ -114,3 +114,39 @@ fn intervals_say_what_they_need() {
         says(build(ranged, 0.9), confidence, "confidence");
     }
 }
+
+/// Known outcomes are exact, but what is observed on top of them is drawn; so is less than one observation.
+#[test]
+fn whatever_was_drawn_has_a_bonus() {
+    let settings = Settings { discount: 0.5, ..Settings::default() };
+    let exploration = Exploration { reward_range: Some((0.0, 1.0)), ..Exploration::default() };
+    let mut agent = Agent::new(settings).unwrap().with_exploration(exploration).unwrap();
+    agent.add_states([1, 1]).unwrap();
+    let outcomes = [0.0, 1.0].map(|reward| Outcome { probability: 0.5, reward, next: Next::Terminated });
+    agent.set_outcomes(State(0), Action(0), &outcomes).unwrap();
+    assert_eq!(agent.confidence_bonuses(0.9).unwrap().bonuses, [0.0, 0.0]);
+    agent.observe(State(0), Action(0), 1.0, Next::Terminated).unwrap();
+    agent.observe_weighted(&common::step(1, 0, 1.0, Next::Terminated), 0.01).unwrap();
+    let found = agent.intervals(0.9).unwrap();
+    assert!(found[0].0 <= 0.5 && 0.5 <= found[0].1 && found[0].0 < found[0].1, "{found:?}");
+    assert_eq!(found[1], (0.0, 2.0), "a hundredth of an observation says nothing");
+}
+
+/// A history that was dropped because the world had changed: neither door answers.
+#[test]
+fn a_world_that_has_changed_has_no_interval() {
+    let exploration = Exploration {
+        explore: Explore::AchievableBonus { beta: 1.0, d: 0.1 },
+        reward_range: Some((0.0, 1.0)),
+        ..Exploration::default()
+    };
+    let mut agent = Agent::new(Settings::default()).unwrap().with_exploration(exploration).unwrap();
+    agent.add_states([1, 1]).unwrap();
+    for (n, next) in [(100, 0), (3, 1)] {
+        for _ in 0..n {
+            agent.observe(State(0), Action(0), 0.0, State(next)).unwrap();
+        }
+    }
+    assert!(agent.intervals(0.9).unwrap_err().to_string().contains("contradicted"));
+    assert!(agent.confidence_bonuses(0.9).unwrap_err().to_string().contains("contradicted"));
+}

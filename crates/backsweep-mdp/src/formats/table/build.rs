@@ -95,6 +95,8 @@ impl CsvModel {
     /// The model. States and actions that are all whole numbers are in numerical order, others in order of first occurrence.
     pub fn build(mut self) -> Result<Mdp> {
         for (names, state) in [(&mut self.states, true), (&mut self.actions, false)] {
+            // The arcs need the room.
+            names.ids = HashMap::new();
             let Some(rank) = names.by_size() else { continue };
             let mut sorted = vec![String::new(); rank.len()];
             names.names.drain(..).zip(&rank).for_each(|(name, &rank)| sorted[rank as usize] = name);
@@ -119,11 +121,12 @@ impl CsvModel {
         self.rows.sort_by_key(|row| (row.0, row.1, row.2));
         let mut mdp = Mdp::default();
         let mut rewards = Rewards::default();
+        let mut actions = Vec::new();
         for rows in self.rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (state, action) = (rows[0].0 as usize, rows[0].1 as usize);
             self.pair_sums_to_one(rows)?;
             mdp.choices.resize(state + 1, mdp.arcs.len() as u32 - 1);
-            mdp.action_names.push(self.actions.names[action].clone());
+            actions.push(action as u32);
             add_pair(&mut mdp, &mut rewards, rows);
         }
         mdp.choices.resize(self.states.names.len() + 1, mdp.arcs.len() as u32 - 1);
@@ -144,13 +147,12 @@ impl CsvModel {
         if mdp.state_names.iter().enumerate().all(|(i, name)| name.parse() == Ok(i)) {
             mdp.state_names.clear();
         }
+        let name = |choice: usize| &self.actions.names[actions[choice] as usize];
         let plain = |state: usize| {
-            mdp.choices_of(state)
-                .enumerate()
-                .all(|(within, choice)| mdp.action_names[choice].parse() == Ok(within))
+            mdp.choices_of(state).enumerate().all(|(within, choice)| name(choice).parse() == Ok(within))
         };
-        if (0..mdp.n_states()).all(plain) {
-            mdp.action_names.clear();
+        if !(0..mdp.n_states()).all(plain) {
+            mdp.action_names = (0..actions.len()).map(|choice| name(choice).clone()).collect();
         }
         Ok(mdp)
     }

@@ -13,6 +13,7 @@ use super::{
     ACTION_NAME_ENDS, ACTION_NAMES, ACTIONS, BRANCHES, CHOICES, INITIAL, PROBABILITIES, TARGETS, missing,
     read_index,
 };
+use crate::check::offset_fits;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -306,15 +307,7 @@ impl Offsets {
                 u64::from_le_bytes(bytes)
             }
         };
-        let least = if self.at == self.n { self.last } else { self.before };
-        let most = if self.at == 0 { 0 } else { self.last };
-        if offset < least || offset > most {
-            let expected = if least >= most { most.to_string() } else { format!("{least} to {most}") };
-            return Err(Error::new(
-                format!("{}[{}]", self.name, self.at),
-                format!("found {offset}; expected {expected}"),
-            ));
-        }
+        offset_fits(self.name, (self.at, self.n), self.before, offset, self.last)?;
         self.at += 1;
         self.before = offset;
         Ok(offset)

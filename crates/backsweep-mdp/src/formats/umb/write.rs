@@ -5,7 +5,7 @@ use crate::formats::replace;
 use crate::{Compression, Label, Mdp, Result};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// Writes a model.
@@ -30,41 +30,71 @@ pub fn write(path: &Path, mdp: &Mdp, compression: Compression) -> Result<Vec<Str
 fn archive(mdp: &Mdp, output: &mut dyn Write) -> io::Result<()> {
     let actions = Actions::new(&mdp.action_names);
     let mut archive = tar::Builder::new(output);
-    let mut add = |name: &str, bytes: &[u8]| {
-        let mut header = tar::Header::new_ustar();
-        header.set_size(bytes.len() as u64);
-        header.set_mode(0o644);
-        archive.append_data(&mut header, name, bytes)
-    };
     let label_ids = ids(mdp.labels.iter().map(|label| &label.name), "label");
     let reward_ids = ids(mdp.rewards.iter().map(|rewards| &rewards.name), "reward");
     let index = index(mdp, &actions, &label_ids, &reward_ids);
-    add("index.json", serde_json::to_string_pretty(&index)?.as_bytes())?;
-    add(CHOICES, &wide(&mdp.choices))?;
+    let archive = &mut archive;
+    add(archive, "index.json", serde_json::to_string_pretty(&index)?.as_bytes())?;
+    add_wide(archive, CHOICES, &mdp.choices)?;
     if !mdp.initial.is_empty() {
-        add(INITIAL, &bits(&mdp.initial, mdp.n_states()))?;
+        add(archive, INITIAL, &bits(&mdp.initial, mdp.n_states()))?;
     }
-    add(BRANCHES, &wide(&mdp.arcs))?;
+    add_wide(archive, BRANCHES, &mdp.arcs)?;
     if mdp.n_arcs() > 0 {
-        add(TARGETS, &wide(&mdp.targets))?;
-        add(PROBABILITIES, &doubles(&mdp.probabilities))?;
+        add_wide(archive, TARGETS, &mdp.targets)?;
+        add_doubles(archive, PROBABILITIES, &mdp.probabilities)?;
     }
     if actions.n > 0 {
-        add(ACTIONS, &actions.of_choices)?;
+        add(archive, ACTIONS, &actions.of_choices)?;
         if let Some((ends, text)) = &actions.names {
-            add(ACTION_NAME_ENDS, &wide(ends))?;
-            add(ACTION_NAMES, text.as_bytes())?;
+            add_wide(archive, ACTION_NAME_ENDS, ends)?;
+            add(archive, ACTION_NAMES, text.as_bytes())?;
         }
     }
     for (Label { states, .. }, id) in mdp.labels.iter().zip(&label_ids) {
-        add(&format!("annotations/aps/{id}/states/values.bin"), &bits(states, mdp.n_states()))?;
+        add(archive, &format!("annotations/aps/{id}/states/values.bin"), &bits(states, mdp.n_states()))?;
     }
     for (rewards, id) in mdp.rewards.iter().zip(&reward_ids) {
         for (part, values) in parts(rewards, mdp.n_choices()) {
-            add(&format!("annotations/rewards/{id}/{part}/values.bin"), &doubles(&values))?;
+            add_doubles(archive, &format!("annotations/rewards/{id}/{part}/values.bin"), &values)?;
         }
     }
-    archive.into_inner().map(drop)
+    archive.finish()
+}
+
+type Archive<'a> = tar::Builder<&'a mut dyn Write>;
+
+fn add(archive: &mut Archive, name: &str, bytes: &[u8]) -> io::Result<()> {
+    append(archive, name, bytes.len(), bytes)
+}
+
+fn append(archive: &mut Archive, name: &str, size: usize, input: impl Read) -> io::Result<()> {
+    let mut header = tar::Header::new_ustar();
+    header.set_size(size as u64);
+    header.set_mode(0o644);
+    archive.append_data(&mut header, name, input)
+}
+
+fn add_wide(archive: &mut Archive, name: &str, ids: &[u32]) -> io::Result<()> {
+    append(archive, name, 8 * ids.len(), Words(ids.iter().map(|&id| u64::from(id).to_le_bytes())))
+}
+
+fn add_doubles(archive: &mut Archive, name: &str, values: &[f64]) -> io::Result<()> {
+    append(archive, name, 8 * values.len(), Words(values.iter().map(|value| value.to_le_bytes())))
+}
+
+/// The bytes of numbers, made as they are read: a second copy of the arcs would cost as much memory as the model.
+struct Words<I>(I);
+
+impl<I: Iterator<Item = [u8; 8]>> Read for Words<I> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let (places, rest) = to.as_chunks_mut();
+        if places.is_empty() && !rest.is_empty() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let written = places.iter_mut().zip(&mut self.0).map(|(place, word)| *place = word);
+        Ok(8 * written.count())
+    }
 }
 
 fn index(mdp: &Mdp, actions: &Actions, label_ids: &[String], reward_ids: &[String]) -> Value {
@@ -200,14 +230,6 @@ fn ids<'a>(names: impl Iterator<Item = &'a String>, word: &str) -> Vec<String> {
         format!("{word}{n}")
     };
     names.iter().map(id).collect()
-}
-
-fn wide(ids: &[u32]) -> Vec<u8> {
-    ids.iter().flat_map(|&id| u64::from(id).to_le_bytes()).collect()
-}
-
-fn doubles(values: &[f64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 pub fn bits(set: &[u32], n: usize) -> Vec<u8> {

@@ -15,7 +15,7 @@ from ._backsweep import FunctionModel, KnownModel
 from ._objectives import Objective, question
 from ._progress import Bar
 from ._solution import PolicyValue, Solution, WhatIf, action_array
-from ._tree import PolicyTree, grow
+from ._tree import PolicyTree, columns_of, grow
 from ._types import Audit, Model, Planner, Stats
 
 __all__ = ["MDP"]
@@ -611,7 +611,7 @@ class MDP:
         tolerance: float = 1e-6,
         minimize: bool = False,
     ) -> PolicyTree:
-        """A best policy as a small decision tree over the columns of states, which are tuples of numbers.
+        """A best policy as a small decision tree over the columns of states, which are numbers or tuples of numbers.
 
         With a discount, the tree may take any of several actions that are equally good up to the tolerance. Its loss against
         the best policy is proven by ``evaluate``, and infinite if it takes an action that a state does not have.
@@ -636,10 +636,12 @@ class MDP:
         if max_leaves is not None and max_leaves < 1:
             raise ValueError(f"max_leaves is {max_leaves}; expected 1 or more")
         chosen: list[Any] = [state for state in self.states if self.actions(state)]
-        width = len(chosen[0]) if chosen and isinstance(chosen[0], tuple) else 0
-        for state in chosen:
-            if not isinstance(state, tuple) or len(state) != width or not all(isinstance(x, (Real, np.number)) for x in state):
-                raise TypeError(f"state {state!r} is no tuple of {width or 'some'} numbers, which a decision tree needs")
+        rows = [columns_of(state) for state in chosen]
+        width = len(rows[0]) if rows else 0
+        for state, row in zip(chosen, rows):
+            if len(row) != width or not all(isinstance(x, (Real, np.number)) for x in row):
+                expected = "a number or a tuple of numbers" if state == chosen[0] else f"{width} column{'s' * (width != 1)}, as in the first state"
+                raise TypeError(f"state {state!r} does not suit a decision tree; expected {expected}")
         names = [f"x{i}" for i in range(width)] if columns is None else [str(column) for column in columns]
         if len(names) != width:
             raise ValueError(f"columns has {len(names)} names; expected {width}, one for each column of a state")
@@ -656,7 +658,7 @@ class MDP:
                 if ties and value >= best - 2 * tolerance:
                     suits[i, ids.setdefault(action, len(ids))] = True
             suits[i, ids.setdefault(self.best_action(state), len(ids))] = True
-        root, n_leaves, n_wrong = grow(np.array(chosen, float).reshape(len(chosen), width), suits[:, : len(ids)], max_leaves)
+        root, n_leaves, n_wrong = grow(np.array(rows, float).reshape(len(rows), width), suits[:, : len(ids)], max_leaves)
         tree = PolicyTree(names, list(ids), n_leaves, n_wrong, float("inf"), root)
         taken: dict[Any, Any] = {state: tree(state) for state in chosen}
         if any(action not in self.actions(state) for state, action in taken.items()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -11,6 +11,11 @@ __all__ = ["PolicyTree"]
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def columns_of(state: Any) -> tuple[Any, ...]:
+    """The columns of a state; a state that is not a sequence has one."""
+    return tuple(state) if isinstance(state, (tuple, list, np.ndarray)) else (state,)
 
 
 @dataclass(repr=False, eq=False)
@@ -43,13 +48,14 @@ class PolicyTree:
     """In no state is the best policy proven to be better than the tree by more than this."""
     _root: _Node
 
-    def __call__(self, state: Sequence[float]) -> Any:
+    def __call__(self, state: Any) -> Any:
         """The action in a state."""
-        if len(state) != len(self.columns):
-            raise ValueError(f"state has {len(state)} columns; expected {len(self.columns)}: {', '.join(self.columns)}")
+        row = columns_of(state)
+        if len(row) != len(self.columns):
+            raise ValueError(f"state has {len(row)} columns; expected {len(self.columns)}: {', '.join(self.columns)}")
         node = self._root
         while node.yes is not None and node.no is not None:
-            node = node.yes if state[node.column] <= node.threshold else node.no
+            node = node.yes if row[node.column] <= node.threshold else node.no
         return self.actions[node.action]
 
     def to_c(self, name: str = "policy_action") -> str:

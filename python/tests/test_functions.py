@@ -478,10 +478,23 @@ def test_a_policy_becomes_a_tree() -> None:
     assert max(best[state] - value for state, value in zip(own.states, own.values)) <= small.loss + 1e-6
 
 
+def test_states_that_are_numbers_have_one_column() -> None:
+    mdp = backsweep.MDP(discount=0.9)
+    for x in range(6):
+        mdp.set_outcomes(x, "left", [(1.0, max(x - 1, 0), float(x == 1), False)])
+        mdp.set_outcomes(x, "right", [(1.0, min(x + 1, 5), 2.0 * (x == 4), False)])
+    tree = mdp.policy_tree(columns=["x"])
+    assert [tree(x) for x in (0, 4)] == [mdp.best_action(0), mdp.best_action(4)] and tree.loss < 1e-4
+    assert tree((4,)) == tree(4)
+    mdp.set_outcomes((1, 2), "left", [(1.0, 0, 0.0, False)])
+    with pytest.raises(TypeError, match=r"state \(1, 2\) does not suit a decision tree; expected 1 column, as in"):
+        mdp.policy_tree()
+
+
 def test_a_tree_is_refused_where_states_are_no_numbers() -> None:
     mdp = backsweep.MDP(discount=0.9)
     mdp.set_outcomes("hall", "stay", [(1.0, "hall", 1.0, False)])
-    with pytest.raises(TypeError, match="state 'hall' is no tuple of some numbers"):
+    with pytest.raises(TypeError, match="state 'hall' does not suit a decision tree; expected a number or a tuple"):
         mdp.policy_tree()
     with pytest.raises(ValueError, match="max_leaves is 0"):
         shop(3).policy_tree(max_leaves=0)

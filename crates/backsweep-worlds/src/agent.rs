@@ -40,7 +40,9 @@ impl AgentSettings {
     /// If a number is out of range.
     pub fn build(&self, world: &World, seed: u64) -> Result<Agent> {
         let (low, high) = world.reward_range;
-        let values = |part: f64| (low + part * (high - low)) / (1.0 - world.discount);
+        // Any step may end the episode, and what follows is worth 0.
+        let values =
+            |part: f64| (low.min(0.0) + part * (high.max(0.0) - low.min(0.0))) / (1.0 - world.discount);
         let start = self.exploration.start.map(values);
         let mut exploration =
             Exploration { reward_range: Some(world.reward_range), start, seed, ..self.exploration };

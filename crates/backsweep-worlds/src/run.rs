@@ -177,6 +177,7 @@ impl Run {
         let Self { steps, episodes, .. } = *self;
         let (score, reached) = match self.world.score {
             Score::Total => (self.total, true),
+            Score::PerEpisode => (self.total / episodes.max(1) as f64, true),
             Score::Regret { gain } => (gain * steps as f64 - self.total, true),
             Score::StepsTo { .. } => (self.reached.unwrap_or(steps) as f64, self.reached.is_some()),
             Score::Solved { .. } => (self.reached.unwrap_or(episodes) as f64, self.reached.is_some()),

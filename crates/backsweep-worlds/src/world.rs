@@ -50,6 +50,9 @@ pub enum Horizon {
 pub enum Score {
     /// The sum of rewards; more is better.
     Total,
+    /// The sum of rewards per episode that ended, for a world in which a step costs as much before the goal as on the way
+    /// back to it; more is better.
+    PerEpisode,
     /// The loss against an agent that receives `gain` per step; less is better.
     Regret {
         /// The best long-run reward per step.
@@ -76,13 +79,14 @@ pub enum Score {
 impl Score {
     /// Returns whether a higher score is better.
     pub fn more_is_better(&self) -> bool {
-        matches!(self, Self::Total)
+        matches!(self, Self::Total | Self::PerEpisode)
     }
 
     /// The unit of the score, for axes and tables.
     pub fn label(&self) -> String {
         match self {
             Self::Total => "total reward".to_owned(),
+            Self::PerEpisode => "reward per episode".to_owned(),
             Self::Regret { .. } => "regret".to_owned(),
             Self::StepsTo { fraction, .. } => format!("steps to {:.0} % of the optimum", fraction * 100.0),
             Self::Solved { .. } => "episodes until solved".to_owned(),

@@ -333,6 +333,7 @@ impl Exploration {
             return Err(Error::Range { name: "reward_range", low: lowest, high: highest, expected });
         }
         let (range, discount) = (highest - lowest, settings.discount);
+        // Any step may end the episode, and what follows is worth 0.
         let forever = |reward: f64| if discount < 1.0 { reward / (1.0 - discount) } else { 0.0 };
         let start = match (self.start, self.explore) {
             (Some(start), _) => start,
@@ -342,11 +343,11 @@ impl Exploration {
                 let expected = "with discount 1, an upper bound on the value of an untried action";
                 return Err(Error::Missing { name: "start", needed_by: name, expected });
             }
-            (None, _) => forever(highest + range * self.first_bonus()),
+            (None, _) => forever((highest + range * self.first_bonus()).max(0.0)),
         };
         let is_start = start.abs() <= MAX_REWARD;
         Error::ensure(is_start, "start", start, "a finite number from -1e150 to 1e150")?;
-        let floor = forever(lowest);
+        let floor = forever(lowest.min(0.0));
         Error::ensure(floor.abs() <= MAX_REWARD, "reward_range / (1 - discount)", floor, "at most 1e150")?;
         Ok(Constants { lowest, range, is_start_stated: self.start.is_some(), start, floor })
     }

@@ -67,7 +67,8 @@ pub fn cliff_walking() -> World {
     let text = "............\n............\n............\nSxxxxxxxxxxG\nx = -100\nG = -1\n";
     let table = table.starting_in(vec![State(START as u32)]);
     let world = World::lasting("cliff_walking", "CliffWalking", table, 5_000);
-    World { discount: 0.99, ..world }.with_grid(Grid::of_cells(text, &COMPASS))
+    let world = World { discount: 0.99, score: Score::PerEpisode, ceiling: Some(-13.0), ..world };
+    world.with_grid(Grid::of_cells(text, &COMPASS))
 }
 
 /// Walls of Taxi: cells with a wall to their right.

@@ -1,8 +1,9 @@
 //! Runs of scripted agents, whose scores are worked out by hand.
 
 use backsweep::episode::Environment;
+use backsweep::explore::{Exploration, Explore, Optimism};
 use backsweep::{Action, Next, Random, State, Transition};
-use backsweep_worlds::{Horizon, Run, RunScore, World, world};
+use backsweep_worlds::{AgentSettings, Horizon, Run, RunScore, World, world};
 
 fn build(name: &str) -> World {
     world(name, &mut Random::from_seed(7)).unwrap()
@@ -42,6 +43,26 @@ fn totals_and_regrets() {
     assert!(swum.score.abs() < 300.0, "{}", swum.score);
     let looped = run(&build("double_loop"), |_| Action(1));
     assert_eq!(looped.score, 400.0);
+}
+
+#[test]
+fn the_goal_is_found_where_every_reward_is_negative() {
+    let cliff = build("cliff_walking");
+    let up = run(&cliff, |_| Action(3));
+    assert_eq!((up.score, up.episodes), (-5_000.0, 0));
+    let explores = [
+        Explore::AchievableBonus { beta: 1.0, d: 2.0 },
+        Explore::BayesBonus { beta: 0.2 },
+        Explore::VarianceBonus { c: 0.5, d: 0.3 },
+        Explore::PosteriorSampling { worlds: 1, prior: 0.1 },
+        Explore::Optimism(Optimism { value: 1.0, min_visits: 1 }),
+    ];
+    for explore in explores {
+        let exploration = Exploration { explore, ..Exploration::default() };
+        let agent = AgentSettings { exploration, ..AgentSettings::default() };
+        let found = agent.run(&cliff, &mut Random::from_seed(3)).unwrap();
+        assert!(found.episodes > 50, "{explore:?}: {found:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,8 @@
 //!
 //! n, the visits of the pair; R, the range of rewards; V, the *recommended* values, which contain no bonus, so that there is no
 //! feedback; y, the mean reward of an outcome plus γ V of where it led; span, the range of y over all outcomes of all actions
-//! of the state.
+//! of the state. Where nothing that is known makes a difference, span is the distance to the highest V: a few unlucky tries
+//! may have shut the agent in, and what they did not show may lead out.
 //!
 //! s, the *surprise* of the world: over all repeated tries of all pairs, the mean of 1 − w/W, where w of the pair's W earlier
 //! tries led to the same place, with one imagined try that was half a surprise. v, the variance of the pair's rewards *given* the
@@ -54,6 +55,8 @@ const ROUNDING: f64 = 1e-12;
 const ALL_SEEN: f64 = 0.02;
 /// A start that is off by no more than this fraction is not updated: that takes a pass over all untried pairs.
 const STALE: f64 = 0.05;
+/// A span below this, in units of the range of rewards, makes no difference.
+const INDIFFERENT: f64 = 1e-3;
 /// A world with less surprise than this is certain: two equal outcomes that contradict all earlier ones mean that it changed.
 const CERTAIN: f64 = 0.05;
 
@@ -91,7 +94,6 @@ pub(super) struct Achievable {
     /// The highest reward seen, and whether one was outside the stated range: the range then is that of means.
     top: f64,
     is_beyond: bool,
-    has_ended: bool,
     /// The highest recommended value, as found in the last round over all pairs and in the current one.
     highest: [f64; 2],
     /// The pair updated last.
@@ -114,7 +116,6 @@ impl Achievable {
             n_tries: 0.0,
             top: -MAX_VALUE,
             is_beyond: false,
-            has_ended: false,
             highest: [-MAX_VALUE; 2],
             turn: 0,
             start,
@@ -187,7 +188,6 @@ impl Achievable {
             self.top = self.top.max(reward);
             let slack = 1e-9 * constants.range;
             self.is_beyond |= reward < constants.lowest - slack || reward > constants.highest() + slack;
-            self.has_ended |= change.next.is_none();
         }
     }
 
@@ -289,7 +289,12 @@ impl Achievable {
             (low, high, noisiest) = (low.min(row.low), high.max(row.high), noisiest.max(row.noise));
         }
         // In units of the range.
-        let (s, u, sigma, span) = (self.share(), self.unseen(constants), noisiest.sqrt(), high - low);
+        let (s, u, sigma) = (self.share(), self.unseen(constants), noisiest.sqrt());
+        let mut span = high - low;
+        if span < INDIFFERENT {
+            let value = recommending.values().value(model.state_of(pair));
+            span = span.max((self.highest[0] - value) / constants.range);
+        }
         let shrunk = |own: f64, prior: f64| (n * own + PRIOR_VISITS * prior) / (n + PRIOR_VISITS);
         let by_range = 4.0 * (1.0 - recommending.values().discount()).max(LEAST_END); // T
         let by_values = shrunk(variance, s / 2.0 * span.powi(2)); // W
@@ -332,7 +337,7 @@ impl Achievable {
     /// The acting value of an untried pair, if it has changed enough to be set.
     pub fn new_start(&mut self, constants: &Constants) -> Option<f64> {
         let u = self.unseen(constants);
-        let most = if self.has_ended { constants.start.max(0.0) } else { constants.start };
+        let most = constants.start;
         let highest = self.highest[0];
         let follows = most.min(highest + 2.0 * highest.abs());
         let start = if u == 1.0 { most } else { u * most + (1.0 - u) * follows };
@@ -349,9 +354,10 @@ impl Achievable {
     }
 
     pub fn store(&self, snapshot: &mut Snapshot) {
-        let [is_beyond, has_ended] = [self.is_beyond, self.has_ended].map(|flag| f64::from(u8::from(flag)));
         let sums = [self.surprise, self.n_repeated, self.n_pairs, self.n_tries, self.top];
-        let others = [is_beyond, has_ended, self.highest[0], self.highest[1], self.start];
+        // The 0 is in the place of a number that earlier programs kept.
+        let is_beyond = f64::from(u8::from(self.is_beyond));
+        let others = [is_beyond, 0.0, self.highest[0], self.highest[1], self.start];
         snapshot.put("explore.achievable", [&sums[..], &others[..]].concat());
         snapshot.put("explore.achievable_counts", vec![self.turn as u64, self.n_changes]);
         let rows = self.pairs.iter().flat_map(|row| [0.0, row.ended_rewards, row.low, row.high]);
@@ -364,8 +370,7 @@ impl Achievable {
     pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let wrong = |name, problem| Err(Snapshot::problem(name, problem));
         let numbers = snapshot.finite("explore.achievable", 10)?;
-        let &[surprise, n_repeated, n_pairs, n_tries, top, is_beyond, has_ended, last, current, start] =
-            numbers
+        let &[surprise, n_repeated, n_pairs, n_tries, top, is_beyond, _, last, current, start] = numbers
         else {
             return wrong("explore.achievable", "expected 10 items");
         };
@@ -398,7 +403,7 @@ impl Achievable {
             pairs.push(PairOutcomes { noise: 0.0, ended_rewards, low, high, contradicted_by });
         }
         let arc_rewards = snapshot.bounded("explore.arc_rewards", model.arc_bound(), MAX_VALUE)?.to_vec();
-        let (is_beyond, has_ended) = (is_beyond != 0.0, has_ended != 0.0);
+        let is_beyond = is_beyond != 0.0;
         let (highest, turn) = ([last, current], turn as usize);
         Ok(Self {
             surprise,
@@ -407,7 +412,6 @@ impl Achievable {
             n_tries,
             top,
             is_beyond,
-            has_ended,
             highest,
             turn,
             start,

@@ -443,7 +443,7 @@ fn the_variance_bonus_counts_next_values() {
 }
 
 /// The formula of docs/exploring.md, in units of the range, from the whole history: that of the pair just visited.
-fn achievable_bonus(history: &[Transition], agent: &Agent, (beta, d): (f64, f64)) -> f64 {
+fn achievable_bonus(history: &[Transition], agent: &Agent, highest: f64, (beta, d): (f64, f64)) -> f64 {
     let range = RANGE.1 - RANGE.0;
     let last = history[history.len() - 1];
     let of = |s: State, a: Action| history.iter().filter(move |t| (t.state, t.action) == (s, a));
@@ -484,7 +484,10 @@ fn achievable_bonus(history: &[Transition], agent: &Agent, (beta, d): (f64, f64)
     };
     let own = outlook(last.action);
     let ys: Vec<f64> = (0..2).flat_map(|a| outlook(Action(a))).map(|(_, y)| y).collect();
-    let span = ys.iter().copied().fold(f64::MIN, f64::max) - ys.iter().copied().fold(f64::MAX, f64::min);
+    let mut span = ys.iter().copied().fold(f64::MIN, f64::max) - ys.iter().copied().fold(f64::MAX, f64::min);
+    if span < 1e-3 {
+        span = span.max((highest - agent.value(last.state)) / range);
+    }
     let n = of(last.state, last.action).count() as f64;
     let noise = |a: Action| {
         let tries: Vec<&Transition> = of(last.state, a).collect();
@@ -532,9 +535,11 @@ fn the_achievable_bonus_is_its_closed_form() {
             };
             let reward = if s == 0 { top * random.unit().round() } else { -0.5 };
             let transition = common::step(s, a, reward, next);
+            // The highest recommended value that the agent knows of.
+            let highest = agent.store().unwrap().f64s("explore.achievable").unwrap()[7];
             agent.observe_transition(&transition).unwrap();
             history.push(transition);
-            let expected = achievable_bonus(&history, &agent, constants);
+            let expected = achievable_bonus(&history, &agent, highest, constants);
             let found = agent.acting_values().bonus(agent.model().pair(State(s), Action(a)).unwrap());
             let place = format!("{n_actions} actions, {n_ways} ways, up to {top}, step {step}");
             assert!((found - expected).abs() <= 1e-9 * expected, "{place}: {found}, {expected}");
@@ -570,6 +575,21 @@ fn the_start_follows_the_highest_recommended_value() {
         for pair in agent.model().states().flat_map(|state| agent.model().pairs(state)) {
             assert!((0.0..10.0).contains(&agent.acting_values().bonus(pair)));
         }
+    }
+}
+
+/// Every step may end the episode: with rewards below 0 that is the best that may happen, with rewards above 0 the worst.
+#[test]
+fn an_untried_pair_may_end_the_episode() {
+    for (reward_range, acting, recommending) in
+        [((-3.0, -1.0), 0.0, -3.0 / (1.0 - GAMMA)), ((1.0, 3.0), 3.0 / (1.0 - GAMMA), 0.0)]
+    {
+        let explore = Explore::AchievableBonus { beta: 1.0, d: 2.0 };
+        let exploration = Exploration { explore, reward_range: Some(reward_range), ..Exploration::default() };
+        let mut agent = exploring(Model::new(), PlannerKind::default(), settings(), exploration).unwrap();
+        let state = agent.add_state(1).unwrap();
+        assert!((agent.acting_values().value(state) - acting).abs() < 1e-12);
+        assert!((agent.value(state) - recommending).abs() < 1e-12);
     }
 }
 

@@ -130,6 +130,33 @@ fn rewards_of_arcs_survive_where_they_can() {
     assert_eq!(found, expected);
 }
 
+/// Two commands of PRISM may have one label, and names of UMB and of saved agents may be anything: a table has to tell actions
+/// and states apart by their names.
+#[test]
+fn names_that_a_table_could_not_tell_apart() {
+    let folder = Folder::new("names");
+    let mut builder = MdpBuilder::default();
+    for target in [0, 1, 2, 0, 1] {
+        builder.add_choice([(target, 1.0)]);
+    }
+    builder.end_state();
+    builder.end_state();
+    builder.end_state();
+    let mut mdp = builder.finish().unwrap();
+    mdp.action_names = ["go", "go ", "4", "", "go"].map(str::to_owned).to_vec();
+    assert_eq!((0..5).map(|choice| mdp.action_name(choice)).collect::<Vec<_>>(), ["go", "1", "4", "3", "4#"]);
+    let path = folder.path("a.csv");
+    write(&path, &mdp, None, Compression::None).unwrap();
+    let found = read_quietly(&path).mdp;
+    assert_eq!((found.targets(), found.n_choices()), (mdp.targets(), 5));
+
+    let tra = folder.file("b.tra", "2 2 2\n0 0 1 1 go\n1 0 0 1 go\n");
+    folder.file("b.sta", "(x)\n0:(3)\n1:(3)\n");
+    let found = read_quietly(&tra);
+    assert!(found.warnings.iter().any(|warning| warning.contains("occur twice")), "{:?}", found.warnings);
+    assert_eq!((found.mdp.state_name(0), found.mdp.state_name(1)), ("0".to_owned(), "1".to_owned()));
+}
+
 const TABLE: &str = "\
 action,state,next_state,probability,reward,terminated
 go,hall,kitchen,0.5,1,false

@@ -40,7 +40,11 @@ fn read_quietly(path: &Path) -> ReadMdp {
 
 fn error(path: &Path) -> String {
     let place = path.parent().unwrap().display().to_string() + "/";
-    read(path, None, &|_| {}).unwrap_err().to_string().replace(&place, "")
+    error_of(path).unwrap().replace(&place, "")
+}
+
+fn error_of(path: &Path) -> Option<String> {
+    read(path, None, &|_| {}).err().map(|error| error.to_string())
 }
 
 fn below(random: &mut Random, n: usize) -> usize {
@@ -107,6 +111,22 @@ fn models_survive_every_format() {
             current.labels.sort_by(|a, b| a.name.cmp(&b.name));
             assert_eq!(current, mdp, "{name}, model {i}");
         }
+    }
+}
+
+/// Files beside a `.tra` are read with it, so that those of an older model would become part of the new one.
+#[test]
+fn files_of_an_older_model_are_named() {
+    let folder = Folder::new("older");
+    let (tra, mut random) = (folder.path("a.tra"), Random::from_seed(7));
+    let mut mdp = random_mdp(&mut random, false);
+    mdp.state_names = (0..mdp.n_states()).map(|state| format!("({state})")).collect();
+    assert_eq!(write(&tra, &mdp, None, Compression::None).unwrap(), Vec::<String>::new());
+    (mdp.labels, mdp.rewards) = Default::default();
+    (mdp.initial, mdp.state_names) = Default::default();
+    let warnings = write(&tra, &mdp, None, Compression::None).unwrap().join("\n");
+    for left in ["a1.srew", "a1.trew", "a2.trew", "a.lab", "a.sta"] {
+        assert!(warnings.contains(&format!("{left} already exists")), "{left}: {warnings}");
     }
 }
 
@@ -402,7 +422,7 @@ fn small_files_that_claim_large_sizes_are_refused_at_once() {
     }
 }
 
-/// Damage of any kind is an error or another model, never a panic.
+/// Damage of any kind is an error or another model, which can be saved and read again; never a panic.
 #[test]
 fn damaged_files_do_not_panic() {
     let folder = Folder::new("damage");
@@ -428,6 +448,11 @@ fn damaged_files_do_not_panic() {
             );
             if let Ok(found) = read(folder.file(name, bytes), None, &|_| {}) {
                 found.mdp.check().unwrap();
+                let fresh = Folder::new("damage-again");
+                for again in ["again.csv", "again.umb", "again.drn", "again.tra"] {
+                    write(fresh.path(again), &found.mdp, None, Compression::None).unwrap();
+                    assert_eq!(error_of(&fresh.path(again)), None, "{name} as {again}");
+                }
             }
         }
     }

@@ -112,6 +112,9 @@ class Agent:
     ) -> None:
         """Undo one observed step, as if it had never happened.
 
+        A window knows every reward and refuses others. Otherwise the state and action must have led to this next state; of its
+        rewards only the sum is known, so that a wrong one is noticed with the last step at the latest.
+
         Args:
             state: the state before the step.
             action: the action that was taken.
@@ -122,7 +125,7 @@ class Agent:
 
         Raises:
             UnknownName: the agent does not know the state.
-            ValueError: this step was not observed, or observations fade; nothing has changed.
+            ValueError: this step cannot have been observed, or observations fade; nothing has changed.
 
         Example:
             >>> import backsweep

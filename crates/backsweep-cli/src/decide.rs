@@ -41,7 +41,7 @@ pub fn decide(arguments: &DecideArguments) -> Result<()> {
         arguments.policy.clone()
     };
     let text = std::fs::read_to_string(&path).map_err(|error| Error::unread(&path, error))?;
-    let decider = Decider::parse(&text)?;
+    let decider = Decider::parse(&text).map_err(|error| Error::at(path.display(), error))?;
     let mut random = Random::from_seed(arguments.seed.unwrap_or_else(fresh_seed));
     let mut log = None;
     if let Some(path) = &arguments.log {

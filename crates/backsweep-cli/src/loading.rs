@@ -13,7 +13,7 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
     let bar = progress::bar(1000);
     bar.set_message(format!("reading {}", path.display()));
     let found = match format.map_or_else(|| Format::of(path), Ok) {
-        Ok(Format::Learner) => learned(path).map(|mdp| ReadMdp { mdp, warnings: Vec::new() }),
+        Ok(Format::Learner) => learned(path),
         _ => {
             read(path, format, &|fraction| bar.set_position((fraction * 1000.0) as u64)).map_err(Error::from)
         }
@@ -25,7 +25,7 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
 }
 
 /// The model that a saved agent has learned, with its names.
-fn learned(path: &Path) -> Result<Mdp> {
+fn learned(path: &Path) -> Result<ReadMdp> {
     let learner = SavedAgent::load_among(path, &backsweep_baselines::PLANNERS)?;
     let model = learner.agent.model();
     let mut mdp = learned_mdp(model).map_err(|error| Error::at(path.display(), error))?;
@@ -33,7 +33,9 @@ fn learned(path: &Path) -> Result<Mdp> {
         mdp.state_names = names.states.iter().map(Name::text).collect();
         mdp.action_names = action_names(model, |state, action| names.action_text(state, action));
     }
-    Ok(mdp)
+    // The texts of different names, such as 1 and '1', may be the same.
+    let warnings = mdp.drop_ambiguous_state_names().into_iter().map(str::to_owned).collect();
+    Ok(ReadMdp { mdp, warnings })
 }
 
 /// Reports what was left out of a file or added to it.

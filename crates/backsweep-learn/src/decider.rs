@@ -66,7 +66,7 @@ impl Decider {
         spec.reuse(&how.ok_or_else(|| wrong("does not say how its states are named".to_owned()))?)
             .map_err(|error| wrong(error.to_string()))?;
         let mut states = BTreeMap::new();
-        for (name, state) in file["states"].as_object().into_iter().flatten() {
+        for (name, state) in file["states"].as_object().ok_or_else(|| wrong("has no states".to_owned()))? {
             let actions = state["actions"].as_object().into_iter().flatten();
             let actions: Option<Vec<(String, f64)>> =
                 actions.map(|(action, p)| Some((action.clone(), p.as_f64()?))).collect();
@@ -76,7 +76,9 @@ impl Decider {
             };
             let actions = actions.filter(is_whole);
             let problem = || wrong(format!("has no probabilities that add up to 1 for state '{name}'"));
-            let is_supported = state["supported"] == true;
+            let is_supported = state["supported"].as_bool();
+            let unsaid = || wrong(format!("does not say whether state '{name}' is supported"));
+            let is_supported = is_supported.ok_or_else(unsaid)?;
             states.insert(name.clone(), StateRule { is_supported, actions: actions.ok_or_else(problem)? });
         }
         Ok(Self { spec, states })

@@ -47,9 +47,12 @@ fn check(counts: &Counts) -> Result<()> {
         };
         return Err(Error::Row { row: i, problem });
     }
-    if counts.starts.iter().any(|start| start.state as usize >= n_states) {
-        return Err(Error::Counts("a start names a state that does not exist"));
+    if counts.starts.iter().any(|start| start.state as usize >= n_states || start.n < 1) {
+        return Err(Error::Counts("a start names a state that does not exist, or has a count below 1"));
     }
+    let n = counts.rows.iter().map(|row| row.n);
+    sum(n, "there are more steps than 64 bits hold")?;
+    sum(counts.starts.iter().map(|start| start.n), "there are more starts than 64 bits hold")?;
     Ok(())
 }
 
@@ -80,7 +83,7 @@ impl FittedModel {
         let rows: Vec<&CountRow> = counts.rows.iter().filter(|row| folds >> row.fold & 1 == 1).collect();
         for pair in rows.chunk_by(|a, b| (a.state, a.action) == (b.state, b.action)) {
             model.pairs.resize(pair[0].state as usize + 1, model.actions.len() as u32);
-            let n = sum(pair.iter().map(|row| row.n), "a count exceeds 64 bits")?;
+            let n = pair.iter().map(|row| row.n).sum();
             let reward = sum(pair.iter().map(|row| row.reward_sum), "a sum of rewards exceeds 64 bits")?;
             model.actions.push(pair[0].action);
             model.n.push(n);

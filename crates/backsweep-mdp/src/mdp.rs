@@ -243,10 +243,41 @@ impl Mdp {
         self.state_names.get(state).cloned().unwrap_or_else(|| state.to_string())
     }
 
-    /// The name of a choice's action for people: its name, or its number within its state.
+    /// Removes the names of the states, so that states are numbered, and says why: if one is empty or two are equal, tables of
+    /// states could not tell them apart.
+    pub fn drop_ambiguous_state_names(&mut self) -> Option<&'static str> {
+        let mut names: Vec<&str> = self.state_names.iter().map(|name| name.trim()).collect();
+        names.sort_unstable();
+        let is_ambiguous = names.first() == Some(&"") || names.windows(2).any(|pair| pair[0] == pair[1]);
+        is_ambiguous.then(|| {
+            self.state_names.clear();
+            "some state names are empty or occur twice, so states are numbered instead"
+        })
+    }
+
+    /// The name of a choice's action, which no other choice of its state has: its own without outer spaces or, if it has none
+    /// or an earlier choice has the same, its number within its state.
+    ///
+    /// # Complexity
+    /// Linear in the choices of the state.
     pub fn action_name(&self, choice: usize) -> String {
-        let name = self.action_names.get(choice).filter(|name| !name.is_empty());
-        name.cloned().unwrap_or_else(|| self.within_state(choice).1.to_string())
+        let (state, place) = self.within_state(choice);
+        let named = |choice: usize| {
+            self.action_names.get(choice).map(|name| name.trim()).filter(|name| !name.is_empty())
+        };
+        let first = self.choices[state] as usize;
+        let own = named(choice).filter(|name| (first..choice).all(|earlier| named(earlier) != Some(name)));
+        own.map_or_else(
+            || {
+                let mut number = place.to_string();
+                // The name of another choice may be a number.
+                while self.choices_of(state).any(|other| named(other) == Some(&number)) {
+                    number.push('#');
+                }
+                number
+            },
+            str::to_owned,
+        )
     }
 
     /// The state of a choice, and the choice's number within it.

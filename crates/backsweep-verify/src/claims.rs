@@ -109,7 +109,9 @@ fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
         let (lower, upper) = (result.lower[state], result.upper[state]);
         let name = mdp.state_name(state);
         if lower.is_nan() || upper.is_nan() || lower > upper {
-            return Err(format!("state {name}: the bounds are {lower} and {upper}; expected lower <= upper"));
+            return Err(format!(
+                "state {name}: the bounds are {lower:?} and {upper:?}; expected lower <= upper"
+            ));
         }
         let allowed = 2.0 * result.allowed(state);
         if result.converged && lower != upper && upper - lower > allowed * (1.0 + 1e-9) {
@@ -244,20 +246,20 @@ fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure) -> Verification {
         let name = || mdp.state_name(state);
         if lower > hi + slack {
             return Verification::Wrong(format!(
-                "state {}: the lower bound {lower} is above the value, which is at most {hi}",
+                "state {}: the lower bound {lower:?} is above the value, which is at most {hi:?}",
                 name()
             ));
         }
         if upper < lo - slack {
             return Verification::Wrong(format!(
-                "state {}: the upper bound {upper} is below the value, which is at least {lo}",
+                "state {}: the upper bound {upper:?} is below the value, which is at least {lo:?}",
                 name()
             ));
         }
         let proven = lower <= lo + slack && upper >= hi - slack;
         if !proven && doubt.is_none() {
             doubt = Some(format!(
-                "state {}: the value is between {lo} and {hi}, the result says {lower} to {upper}",
+                "state {}: the value is between {lo:?} and {hi:?}, the result says {lower:?} to {upper:?}",
                 name()
             ));
         }
@@ -325,7 +327,7 @@ fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verification {
         };
         let name = || mdp.state_name(state);
         if missed {
-            let value = format!("the policy's value is between {lo} and {hi}");
+            let value = format!("the policy's value is between {lo:?} and {hi:?}");
             return Verification::Wrong(format!(
                 "state {}: {value}; expected {goal} within {:e}",
                 name(),
@@ -334,7 +336,7 @@ fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verification {
         }
         if !attained && doubt.is_none() {
             doubt = Some(format!(
-                "state {}: the policy's value is between {lo} and {hi}; expected {goal}",
+                "state {}: the policy's value is between {lo:?} and {hi:?}; expected {goal:?}",
                 name()
             ));
         }

@@ -72,7 +72,15 @@ fn rows_are_binned_answered_and_refused() {
 fn other_files_are_no_policies() {
     let (counts, found) = mixed();
     let good = policy_json(&counts, &found).to_string();
-    for wrong in ["", "{}", "[]", &good.replace("policy 1", "policy 2"), &good.replace("0.75", "0.5")] {
+    for wrong in [
+        "",
+        "{}",
+        "[]",
+        &good.replace("policy 1", "policy 2"),
+        &good.replace("0.75", "0.5"),
+        &good.replace("\"states\"", "\"status\""),
+        &good.replace("true", "1"),
+    ] {
         let error = Decider::parse(wrong).err().unwrap().to_string();
         assert!(error.starts_with("the policy "), "{error}");
     }

@@ -3,7 +3,7 @@
 use crate::common::{GO_ON, case, count, learned};
 use backsweep_learn::evaluated_policy::Logged;
 use backsweep_learn::{Cases, Error, FittedModel, LearnSettings, hold_out, learn};
-use backsweep_log::{Case, CaseEnd};
+use backsweep_log::{Case, CaseEnd, Counts};
 
 /// Nothing is held out, so that every case counts.
 fn all(discount: f64, min_count: i64) -> LearnSettings {
@@ -33,6 +33,19 @@ fn a_rare_action_is_not_considered_however_good_it_looks() {
     assert!((refused[0].promise - 0.5).abs() < 1e-9);
     // With a minimum of 3 it is.
     assert_eq!(learned(&counts, &[], &all(1.0, 3)).fit.supported.probabilities, [0.0, 0.0, 1.0]);
+}
+
+/// Every count fits in 64 bits, but not all of them together.
+#[test]
+fn counts_that_no_log_has_are_refused() {
+    let refusal = |change: &dyn Fn(&mut Counts)| {
+        let mut counts = count(1, 3, &one_state());
+        change(&mut counts);
+        FittedModel::new(&counts, u16::MAX).unwrap_err().to_string()
+    };
+    assert!(refusal(&|counts| counts.rows[0].n = i64::MAX).contains("more steps than"));
+    assert!(refusal(&|counts| counts.starts[0].n = i64::MAX).contains("more starts than"));
+    assert!(refusal(&|counts| counts.starts[0].n = 0).contains("a count below 1"));
 }
 
 #[test]

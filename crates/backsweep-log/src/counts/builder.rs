@@ -90,6 +90,17 @@ impl CountsBuilder {
     /// If a count is not above 0, or a sum does not fit in 64 bits.
     pub fn finish(self) -> Result<(Counts, Vec<u32>, Vec<u32>)> {
         let Self { states, actions, how, mut decimals, mut lines } = self;
+        let large = "a sum of rewards does not fit in 64 bits; use a coarser reward unit";
+        // No partial sum below can overflow, in whatever order.
+        let (mut n, mut sum) = (0_u128, 0_u128);
+        for line in &lines {
+            n += u128::from(line.n.unsigned_abs());
+            sum = sum.saturating_add(line.sum.unsigned_abs());
+        }
+        if n > i64::MAX as u128 || sum > i128::MAX as u128 {
+            let many = "the counts together do not fit in 64 bits";
+            return Err(Error::Overflow(if n > i64::MAX as u128 { many } else { large }.into()));
+        }
         let (mut state_names, mut state_places) = states.sorted();
         let (mut action_names, mut action_places) = actions.sorted();
         for line in &mut lines {
@@ -135,7 +146,6 @@ impl CountsBuilder {
                 continue;
             };
             let next = next.checked_sub(1).map(|next| new_states[next as usize]);
-            let large = "a sum of rewards does not fit in 64 bits; use a coarser reward unit";
             let reward_sum = sum.try_into().map_err(|_| Error::Overflow(large.into()))?;
             counts.rows.push(CountRow {
                 state,

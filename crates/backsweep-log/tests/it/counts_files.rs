@@ -78,6 +78,17 @@ fn errors_say_what_is_wrong() {
             table("x,go,y,0,0,7").replace("x,go,y,0,1,1\n", ""),
             "counts.csv: state 'x', action 'go': 0 steps with a reward sum of 7 units",
         ),
+        (table(&format!("x,go,y,0,{},1", i64::MAX)), "counts.csv: the counts together do not fit in 64 bits"),
+        (
+            table(&[format!("x,go,z,0,{0},1\nx,go,,0,{0},1", i64::MAX), "y,go,,0,5,1".into()].join("\n")),
+            "counts.csv: the counts together do not fit in 64 bits",
+        ),
+        // Four of these are 2^128 units, which an i128 would wrap to 0.
+        (
+            table(&["x,go,y,0,1,4611686018427387904"; 16].join("\n"))
+                .replace("unit: 1", "unit: 4611686018427387904"),
+            "counts.csv: a sum of rewards does not fit in 64 bits; use a coarser reward unit",
+        ),
     ];
     for (text, expected) in cases {
         let found = loaded(&text).unwrap_err();

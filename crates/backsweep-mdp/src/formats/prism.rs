@@ -30,6 +30,7 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
     }
     if let Some(path) = beside("sta") {
         mdp.state_names = labels::read_states(TextLines::new(&path, buffered(&path)?), mdp.n_states())?;
+        warnings.extend(mdp.drop_ambiguous_state_names().map(str::to_owned));
     }
     for (name, path) in reward_files(path) {
         rewards::read(&name, TextLines::new(&path, buffered(&path)?), &path, &mut mdp)?;

@@ -187,12 +187,6 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
             }
             for choice in mdp.choices_of(state) {
                 let action = mdp.action_name(choice);
-                // In a table, an empty name means no name.
-                let action = if action.is_empty() {
-                    format!("_{}", choice - mdp.choices[state] as usize)
-                } else {
-                    action
-                };
                 let value = |values: Option<&Vec<f64>>, i: usize| {
                     values.and_then(|v| v.get(i)).copied().unwrap_or(0.0)
                 };

@@ -40,7 +40,11 @@ fn read_quietly(path: &Path) -> ReadMdp {
 
 fn error(path: &Path) -> String {
     let place = path.parent().unwrap().display().to_string() + "/";
-    read(path, None, &|_| {}).unwrap_err().to_string().replace(&place, "")
+    error_of(path).unwrap().replace(&place, "")
+}
+
+fn error_of(path: &Path) -> Option<String> {
+    read(path, None, &|_| {}).err().map(|error| error.to_string())
 }
 
 fn below(random: &mut Random, n: usize) -> usize {
@@ -110,6 +114,22 @@ fn models_survive_every_format() {
     }
 }
 
+/// Files beside a `.tra` are read with it, so that those of an older model would become part of the new one.
+#[test]
+fn files_of_an_older_model_are_named() {
+    let folder = Folder::new("older");
+    let (tra, mut random) = (folder.path("a.tra"), Random::from_seed(7));
+    let mut mdp = random_mdp(&mut random, false);
+    mdp.state_names = (0..mdp.n_states()).map(|state| format!("({state})")).collect();
+    assert_eq!(write(&tra, &mdp, None, Compression::None).unwrap(), Vec::<String>::new());
+    (mdp.labels, mdp.rewards) = Default::default();
+    (mdp.initial, mdp.state_names) = Default::default();
+    let warnings = write(&tra, &mdp, None, Compression::None).unwrap().join("\n");
+    for left in ["a1.srew", "a1.trew", "a2.trew", "a.lab", "a.sta"] {
+        assert!(warnings.contains(&format!("{left} already exists")), "{left}: {warnings}");
+    }
+}
+
 #[test]
 fn rewards_of_arcs_survive_where_they_can() {
     let folder = Folder::new("arcs");
@@ -128,6 +148,33 @@ fn rewards_of_arcs_survive_where_they_can() {
     let drn = read_quietly(&folder.path("a.drn")).mdp;
     let (found, expected) = (drn.expected_rewards(None).unwrap(), mdp.expected_rewards(None).unwrap());
     assert_eq!(found, expected);
+}
+
+/// Two commands of PRISM may have one label, and names of UMB and of saved agents may be anything: a table has to tell actions
+/// and states apart by their names.
+#[test]
+fn names_that_a_table_could_not_tell_apart() {
+    let folder = Folder::new("names");
+    let mut builder = MdpBuilder::default();
+    for target in [0, 1, 2, 0, 1] {
+        builder.add_choice([(target, 1.0)]);
+    }
+    builder.end_state();
+    builder.end_state();
+    builder.end_state();
+    let mut mdp = builder.finish().unwrap();
+    mdp.action_names = ["go", "go ", "4", "", "go"].map(str::to_owned).to_vec();
+    assert_eq!((0..5).map(|choice| mdp.action_name(choice)).collect::<Vec<_>>(), ["go", "1", "4", "3", "4#"]);
+    let path = folder.path("a.csv");
+    write(&path, &mdp, None, Compression::None).unwrap();
+    let found = read_quietly(&path).mdp;
+    assert_eq!((found.targets(), found.n_choices()), (mdp.targets(), 5));
+
+    let tra = folder.file("b.tra", "2 2 2\n0 0 1 1 go\n1 0 0 1 go\n");
+    folder.file("b.sta", "(x)\n0:(3)\n1:(3)\n");
+    let found = read_quietly(&tra);
+    assert!(found.warnings.iter().any(|warning| warning.contains("occur twice")), "{:?}", found.warnings);
+    assert_eq!((found.mdp.state_name(0), found.mdp.state_name(1)), ("0".to_owned(), "1".to_owned()));
 }
 
 const TABLE: &str = "\
@@ -375,7 +422,7 @@ fn small_files_that_claim_large_sizes_are_refused_at_once() {
     }
 }
 
-/// Damage of any kind is an error or another model, never a panic.
+/// Damage of any kind is an error or another model, which can be saved and read again; never a panic.
 #[test]
 fn damaged_files_do_not_panic() {
     let folder = Folder::new("damage");
@@ -401,6 +448,11 @@ fn damaged_files_do_not_panic() {
             );
             if let Ok(found) = read(folder.file(name, bytes), None, &|_| {}) {
                 found.mdp.check().unwrap();
+                let fresh = Folder::new("damage-again");
+                for again in ["again.csv", "again.umb", "again.drn", "again.tra"] {
+                    write(fresh.path(again), &found.mdp, None, Compression::None).unwrap();
+                    assert_eq!(error_of(&fresh.path(again)), None, "{name} as {again}");
+                }
             }
         }
     }

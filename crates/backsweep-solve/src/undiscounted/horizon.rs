@@ -26,12 +26,13 @@ pub(crate) fn horizon(
     draft.lower = (0..n).map(start).collect();
     draft.upper = draft.lower.clone();
     let mut next = [draft.lower.clone(), draft.upper.clone()];
-    let mut done = 0;
-    while done < steps {
-        if done % 16 == 15 && (task.stop)() {
-            break;
-        }
+    let (mut done, mut n_visited) = (0, 0_u64);
+    'steps: while done < steps {
         for s in (0..n).filter(|&s| absorbing(s).is_none() && !view.choices(s).is_empty()) {
+            n_visited += 1;
+            if n_visited.is_multiple_of(1 << 16) && (task.stop)() {
+                break 'steps;
+            }
             let mut best = [f64::NEG_INFINITY; 2];
             for c in view.choices(s) {
                 let reward = signed(rewards[c], sign);

@@ -18,9 +18,11 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
     let beside = |extension: &str| path.with_extension(extension);
     let mut written = Vec::new();
     if !whole.labels.is_empty() || !whole.initial.is_empty() {
+        written.push(beside("lab"));
         replace(&beside("lab"), |output| labels(&whole, output))?;
     }
     if !whole.state_names.is_empty() {
+        written.push(beside("sta"));
         replace(&beside("sta"), |output| states(&whole, output))?;
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -38,7 +40,8 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
             written.push(path);
         }
     }
-    for (_, left) in super::reward_files(path) {
+    let others = ["lab", "sta"].map(beside).into_iter().filter(|path| path.is_file());
+    for left in super::reward_files(path).into_iter().map(|(_, path)| path).chain(others) {
         if !written.iter().any(|path| path.file_name() == left.file_name()) {
             let name = left.file_name().unwrap_or_default().display().to_string();
             warnings.push(format!(

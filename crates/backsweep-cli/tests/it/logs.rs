@@ -205,7 +205,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     );
     assert!(done.status.success(), "{}", text(&done.stderr));
     let summary: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(summary["finding"], "held-out cases speak for it");
+    assert_eq!(summary["finding"], "supported by held-out cases");
     assert_eq!(
         summary["cases"]["training"].as_i64().unwrap() + summary["cases"]["held_out"].as_i64().unwrap(),
         4_000
@@ -218,7 +218,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     assert_eq!(lines[0], "state,action,value,count,logged_action,supported,probability");
     assert!(lines[2].starts_with("ward,treat,0.8") && lines[2].ends_with(",true,1"), "{policy}");
     let report = read(folder.join("out/report.html"));
-    assert!(report.contains("held-out cases speak for it") && report.contains("log-1.csv, log-2.csv"));
+    assert!(report.contains("supported by held-out cases") && report.contains("log-1.csv, log-2.csv"));
 
     // The policy is fitted to counts of the training folds, and those are the same in a file of counts.
     let done = backsweep(&folder, &["count", "log-?.csv", "--final", LEARN[3], "--out", "all.counts.csv"]);

@@ -125,7 +125,7 @@ fn a_dry_run_shows_steps_and_writes_nothing() {
     let shown = text(&done.stdout);
     assert!(shown.contains("state: ward,sofa:5|10"), "{shown}");
     assert!(shown.contains("case a: in 'er|<5', '<=0' leads to 'icu|5..10' with reward 0"), "{shown}");
-    assert!(shown.contains("case a: in 'icu|5..10', '>0' leads to 'the end'"), "{shown}");
+    assert!(shown.contains("case a: in 'icu|5..10', '>0' leads to 'the end' with reward 0, and 1 at the end\n"), "{shown}");
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -228,7 +228,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
         &["learn", "--counts", "all.counts.csv", "--discount", "1", "--hold-out", "25%", "--out", "counted"],
     );
     assert!(done.status.success(), "{}", text(&done.stderr));
-    assert!(text(&done.stdout).contains("\nnot tested on whole cases.\n"), "{}", text(&done.stdout));
+    assert!(text(&done.stdout).contains("\nFinding: not tested on whole cases.\n"), "{}", text(&done.stdout));
     assert!(
         text(&done.stdout).ends_with("wrote counted/policy.csv\nwrote counted/probabilities.csv\nwrote counted/changes.csv\nwrote counted/policy.json\nwrote counted/report.html"),
         "{}",

@@ -152,7 +152,7 @@ class History:
         return np.asarray((sums[ends] - sums[starts]) / (ends - starts))
 
     def plot(self, *, window: int = 100, ax: Any = None) -> Any:
-        """Draw what was earned over the episodes and, if it was evaluated, what the recommended policy was worth. Needs matplotlib.
+        """Draw the returns of the episodes and, if there were any, the evaluations of the recommended policy. Needs matplotlib.
 
         Args:
             window: the number of episodes that the running mean covers.

@@ -19,6 +19,8 @@ INK = "#22313f"
 FAINT = "#9fb3c1"
 ACCENT = "#0b7285"
 SECOND = "#d4570f"
+# The height of a legend above the axes, in points: the title stands over it.
+LEGEND = 22
 # Words for directions, as (right, down). Single letters are not among them: "s" may be south, stay or start.
 WORDS = {
     "left": (-1, 0), "west": (-1, 0), "←": (-1, 0),
@@ -244,7 +246,7 @@ def plot_history(history: History, *, window: int = 100, ax: Any = None) -> Any:
         points = [(point.episodes, point.mean, np.nan_to_num(point.evaluation.standard_error)) for point in history.evaluations]
         at, means, errors = zip(*points)
         ax.errorbar(at, means, errors, fmt="o-", markersize=3.5, linewidth=1.2, color=SECOND, label="recommended policy")
-    ax.set_title(f"{len(history)} episodes, {history.n_steps} steps", color=INK, loc="left")
+    ax.set_title(f"{len(history)} episodes, {history.n_steps} steps", color=INK, loc="left", pad=LEGEND)
     _finish(ax, "episode", markerscale=3 if not history.evaluations else 1)
     return ax
 
@@ -268,7 +270,7 @@ def plot_comparison(comparison: Comparison, *, window: int = 100, axes: Any = No
             color = f"C{i}"
             ax.plot(steps, np.mean(curves, axis=0), color=color, linewidth=2, label=agent)
             ax.fill_between(steps, np.min(curves, axis=0), np.max(curves, axis=0), color=color, alpha=0.15, linewidth=0)
-        ax.set_title(env, color=INK, loc="left")
+        ax.set_title(env, color=INK, loc="left", pad=LEGEND)
         _finish(ax, "step")
     return found
 

@@ -29,7 +29,7 @@ def test_an_event_log_needs_no_pandas():
     learned = backsweep.learn_log(events(), by="channel", unit="hours", **HOW)
     assert learned.report.guesses[-1] == "state = prev(activity) (guessed)"
     assert learned.policy["register"] == "skip"
-    assert learned.report.finding.startswith("held-out cases speak for it")
+    assert learned.report.finding.startswith("supported by held-out cases")
     summary = learned.report.summary
     assert summary["headline"].startswith("The policy would gain ") and " hours per case" in summary["headline"]
     assert {found["name"] for found in summary["cohorts"]} == {"web", "desk"}

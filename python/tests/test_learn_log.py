@@ -42,7 +42,7 @@ def test_the_better_action_is_found_and_held_out_cases_agree():
     assert len(learned.policy) == 4 and set(learned.policy.values()) == {"high"}
     summary = learned.report.summary
     assert summary["policy"]["doubly_robust"]["gain"]["low"] > 0
-    assert summary["finding"] == "held-out cases speak for it" == learned.report.finding
+    assert summary["finding"] == "supported by held-out cases" == learned.report.finding
     assert all(abs(value - (1.4 if "0..5" in state else 0.7)) < 0.05 for state, value in learned.values.items())
     assert learned.counts["n"].sum() == 40_000
     assert learned.counts["next_state"].count(None) > 0

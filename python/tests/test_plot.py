@@ -78,3 +78,6 @@ def test_the_history():
     ax = history.plot(window=2)
     assert ax.lines[1].get_ydata().tolist() == [1, 1.5, 4]
     assert ax.get_title(loc="left") == "3 episodes, 6 steps"
+    ax.figure.canvas.draw()
+    (title,) = (child for child in ax.get_children() if getattr(child, "get_text", str)() == "3 episodes, 6 steps")
+    assert title.get_window_extent().ymin >= ax.get_legend().get_window_extent().ymax

@@ -17,7 +17,7 @@ pub(crate) struct CachedSuccessor {
 pub(crate) struct SuccessorCache {
     lists: Vec<List>,
     /// The items of all lists, each contiguous. A list that outgrows its place moves to the end,
-    /// twice as large. With a vector per list Moore & Atkeson took a fifth longer at side 200.
+    /// twice as large. A vector per list makes Moore & Atkeson 20 % slower on a grid of 200 × 200 cells.
     items: Vec<CachedSuccessor>,
     /// The number of items that belong to no list: an eighth at most.
     n_unused: usize,
@@ -46,7 +46,7 @@ impl SuccessorCache {
     }
 
     /// Prefetches the successors of a state's pairs, which need not exist: it is likely to be
-    /// backed up soon. Without it Moore & Atkeson took a fifth longer.
+    /// backed up soon. It saves Moore & Atkeson a sixth of the time.
     #[inline]
     pub fn prefetch(&self, model: &Model, state: State) {
         let mut pairs = model.pairs(state);

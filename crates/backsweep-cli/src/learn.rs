@@ -215,7 +215,7 @@ fn print(learned: &Learned, counts: &Counts) {
         let name = if found.name.is_empty() { "(empty)" } else { &found.name };
         output::result(printable(format!("gain in {name}: {} ({} held-out cases)", found.gain, found.n)));
     }
-    output::result(format_args!("\n{}.", learned.conclusion.words()));
+    output::result(format_args!("\nFinding: {}.", learned.conclusion.words()));
     output::result(printable(learned.conclusion.headline.clone()));
     learned.conclusion.reasons.iter().for_each(output::result);
     output::result(conclusion::CAVEAT);

@@ -240,9 +240,9 @@ fn main() {
         "truth",
         "bias",
         "half",
-        "for",
-        "against",
+        "supp.",
         "contra.",
+        "model",
         "little",
         "unstable",
         "drift"

@@ -30,9 +30,9 @@ pub enum PolicyFinding {
     Unstable,
     /// Held-out cases show no difference from what was logged.
     NoDifference,
-    /// Held-out cases speak against the policy.
+    /// Held-out cases contradict the policy: the whole interval of the gain is below 0.
     Worse,
-    /// Held-out cases speak for the policy, as far as a log can tell.
+    /// Held-out cases support the policy, as far as a log can tell: the whole interval of the gain is above 0.
     Better,
 }
 
@@ -45,8 +45,8 @@ impl PolicyFinding {
             Self::Contradicted => "the log contradicts the model",
             Self::Unstable => "the gain does not last",
             Self::NoDifference => "no visible difference",
-            Self::Worse => "held-out cases speak against it",
-            Self::Better => "held-out cases speak for it",
+            Self::Worse => "contradicted by held-out cases",
+            Self::Better => "supported by held-out cases",
         }
     }
 }
@@ -66,7 +66,7 @@ pub struct Conclusion {
 
 /// A caveat that holds for every policy learned from a log.
 pub const CAVEAT: &str = "Whoever made the logged decisions may have seen something that is not in the state. No number here can show \
-     that, however narrow its interval: try the policy with people watching before relying on it.";
+     that, however narrow its interval. Try the policy under human supervision before relying on it.";
 
 impl PolicyFinding {
     /// Returns `true` if the gain is stated as a number. Where too little is known, or the model is contradicted, it would be taken for a
@@ -173,7 +173,7 @@ fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFindi
     }
     let (gain, n) = (marginal.gain, evaluation.n_cases[1]);
     if n < MIN_CASES {
-        reasons.push(format!("There are {n} held-out cases; fewer than {MIN_CASES} say nothing."));
+        reasons.push(format!("There are {n} held-out cases; below {MIN_CASES} no conclusion is drawn."));
         return PolicyFinding::TooLittleData;
     }
     if evaluation.reached < MIN_REACHED {

@@ -137,6 +137,12 @@ impl Peek<'_> {
         let reward = crate::decimal::Decimal { mantissa: row.reward, decimals: counter.decimals }.to_f64();
         let case = self.cases.get(*case).map_or("", String::as_str);
         let state = name(row.state);
-        printable(format!("case {case}: in '{state}', '{action}' leads to '{leads_to}' with reward {reward}"))
+        let finals = spec.final_rewards.as_ref().filter(|_| leads_to == "the end" && row.outcome > 0);
+        let at_end = finals.map_or(String::new(), |finals| {
+            format!(", and {} at the end", finals.rewards[usize::from(row.outcome) - 1].1.to_f64())
+        });
+        printable(format!(
+            "case {case}: in '{state}', '{action}' leads to '{leads_to}' with reward {reward}{at_end}"
+        ))
     }
 }

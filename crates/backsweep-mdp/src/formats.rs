@@ -113,7 +113,7 @@ pub struct ReadMdp {
 
 /// Reads a model. Without a format, the extension decides. `progress` receives the fraction of the file that has been read.
 ///
-/// Text may be compressed by gzip. The path `-` stands for standard input, which is a CSV table if no format is given.
+/// Text may be compressed with gzip. The path `-` stands for standard input, which is a CSV table if no format is given.
 ///
 /// # Errors
 /// If the system refuses, or the file is malformed: the message says where, what was found and what was expected.

@@ -117,6 +117,7 @@ impl fmt::Display for Objective {
             None | Some("") => "reward".to_owned(),
             Some(name) => format!("reward '{name}'"),
         };
+        let count = |steps: u64| format!("{steps} step{}", if steps == 1 { "" } else { "s" });
         match self {
             Self::Discounted { reward, discount } => {
                 write!(f, "discounted {}, discount {discount}", named(reward))
@@ -124,7 +125,7 @@ impl fmt::Display for Objective {
             Self::Reach { goal, avoid, steps } => {
                 write!(f, "probability of reaching '{goal}'")?;
                 avoid.as_ref().map_or(Ok(()), |avoid| write!(f, " without passing through '{avoid}'"))?;
-                steps.map_or(Ok(()), |steps| write!(f, " within {steps} steps"))
+                steps.map_or(Ok(()), |steps| write!(f, " within {}", count(steps)))
             }
             Self::Total { reward, until: Some(until) } => {
                 write!(f, "expected total {} until '{until}'", named(reward))
@@ -133,7 +134,7 @@ impl fmt::Display for Objective {
                 write!(f, "expected total {} until the episode ends", named(reward))
             }
             Self::Horizon { reward, steps, discount } => {
-                write!(f, "expected total {} of {steps} steps", named(reward))?;
+                write!(f, "expected total {} of {}", named(reward), count(*steps))?;
                 if *discount < 1.0 { write!(f, ", discount {discount}") } else { Ok(()) }
             }
             Self::Average { reward } => write!(f, "long-run average {} per step", named(reward)),

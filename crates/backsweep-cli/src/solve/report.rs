@@ -131,7 +131,8 @@ pub fn proof_line(
                 format!("{tolerance:e}, or {relative:e} times its size if that is more, of the truth")
             }
         };
-        format!("proven: every value is within {within} (widest interval {widest:.0e}){infinite}")
+        let widest = if widest == 0.0 { "0".to_owned() } else { format!("{widest:.0e}") };
+        format!("proven: every value is within {within} (widest interval {widest}){infinite}")
     } else {
         let widest = number(widest);
         format!("not converged: {reason}; every interval is proven, the widest is {widest}{infinite}")

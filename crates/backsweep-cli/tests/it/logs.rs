@@ -125,7 +125,7 @@ fn a_dry_run_shows_steps_and_writes_nothing() {
     let shown = text(&done.stdout);
     assert!(shown.contains("state: ward,sofa:5|10"), "{shown}");
     assert!(shown.contains("case a: in 'er|<5', '<=0' leads to 'icu|5..10' with reward 0"), "{shown}");
-    assert!(shown.contains("case a: in 'icu|5..10', '>0' leads to 'the end'"), "{shown}");
+    assert!(shown.contains("case a: in 'icu|5..10', '>0' leads to 'the end' with reward 0, and 1 at the end\n"), "{shown}");
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -205,7 +205,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     );
     assert!(done.status.success(), "{}", text(&done.stderr));
     let summary: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(summary["finding"], "held-out cases speak for it");
+    assert_eq!(summary["finding"], "supported by held-out cases");
     assert_eq!(
         summary["cases"]["training"].as_i64().unwrap() + summary["cases"]["held_out"].as_i64().unwrap(),
         4_000
@@ -218,7 +218,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     assert_eq!(lines[0], "state,action,value,count,logged_action,supported,probability");
     assert!(lines[2].starts_with("ward,treat,0.8") && lines[2].ends_with(",true,1"), "{policy}");
     let report = read(folder.join("out/report.html"));
-    assert!(report.contains("held-out cases speak for it") && report.contains("log-1.csv, log-2.csv"));
+    assert!(report.contains("supported by held-out cases") && report.contains("log-1.csv, log-2.csv"));
 
     // The policy is fitted to counts of the training folds, and those are the same in a file of counts.
     let done = backsweep(&folder, &["count", "log-?.csv", "--final", LEARN[3], "--out", "all.counts.csv"]);
@@ -228,7 +228,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
         &["learn", "--counts", "all.counts.csv", "--discount", "1", "--hold-out", "25%", "--out", "counted"],
     );
     assert!(done.status.success(), "{}", text(&done.stderr));
-    assert!(text(&done.stdout).contains("\nnot tested on whole cases.\n"), "{}", text(&done.stdout));
+    assert!(text(&done.stdout).contains("\nFinding: not tested on whole cases.\n"), "{}", text(&done.stdout));
     assert!(
         text(&done.stdout).ends_with("wrote counted/policy.csv\nwrote counted/probabilities.csv\nwrote counted/changes.csv\nwrote counted/policy.json\nwrote counted/report.html"),
         "{}",

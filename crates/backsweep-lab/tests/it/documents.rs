@@ -3,16 +3,6 @@
 use std::path::Path;
 
 #[test]
-fn the_worked_example_is_the_one_that_is_compiled() {
-    let page = include_str!("../../../../docs/your-planner.md");
-    let example = include_str!("../../examples/your_planner/first_in_first_out.rs");
-    assert!(
-        page.contains(example),
-        "copy examples/your_planner/first_in_first_out.rs into docs/your-planner.md"
-    );
-}
-
-#[test]
 fn the_planner_on_small_backups_is_the_one_that_is_tested() {
     let page = include_str!("../../../../docs/your-planner.md");
     let tested = include_str!("../../../backsweep/tests/it/own_planner.rs");

@@ -341,7 +341,7 @@ fn what_one_step_cannot_show_is_said_with_how_strong_it_would_have_to_be() {
     let found = learned(&count(1, 2, &cases), &cases, &settings(1.0));
     let (e, conclusion) = (&found.evaluation, &found.conclusion);
     assert_eq!((conclusion.finding, conclusion.is_checked), (PolicyFinding::Better, false));
-    assert_eq!(conclusion.words(), "held-out cases speak for it (hidden factors not checked)");
+    assert_eq!(conclusion.words(), "supported by held-out cases (hidden factors not checked)");
     // A factor Λ takes .5 (1 − 1/Λ) · .2 Λ from the gain of .2: half of the decisions are moved, and of the lowest 1 / (1 + Λ)
     // returns the mean is .2 Λ lower.
     let sensitivity = e.sensitivity.unwrap();

@@ -327,7 +327,7 @@ fn check_text(text: &[u8], input: &Input) -> Result<()> {
         _ if crate::read::xes::is_xml(text) => "the file is XML; pass it by its name, as XES ends in </log>",
         [b'P', b'K', 3, 4, ..] => "the file is a zip archive or a spreadsheet; export it as CSV",
         _ if text.contains(&0) => {
-            "the file is not text; expected CSV, TSV, lines of JSON (each may be compressed by gzip or zstd) or Parquet"
+            "the file is not text; expected CSV, TSV, lines of JSON (each may be compressed with gzip or zstd) or Parquet"
         }
         _ => return Ok(()),
     };

@@ -43,7 +43,7 @@ pub fn read(path: &Path, mut input: impl BufRead, length: u64) -> Result<ReadMdp
         }
         [b'B', b'Z', b'h', ..] => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let problem = "the archive is compressed by zstd; expected gzip, xz, bzip2 or no compression";
+            let problem = "the archive is compressed with zstd; expected gzip, xz, bzip2 or no compression";
             return Err(Error::new(path.display(), problem));
         }
         _ => Box::new(input),
@@ -71,7 +71,7 @@ impl Archive {
         let refused = |error: std::io::Error| {
             Error::new(
                 "archive",
-                format!("{error}; expected a tar archive, plain or compressed by gzip, xz or bzip2"),
+                format!("{error}; expected a tar archive, plain or compressed with gzip, xz or bzip2"),
             )
         };
         let mut archive = tar::Archive::new(input);

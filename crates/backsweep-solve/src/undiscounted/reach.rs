@@ -71,11 +71,15 @@ fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &
 }
 
 fn describe(draft: &mut Draft, positive: &[bool], sure: &[bool], groups: Option<usize>) {
+    let states = |n: usize| format!("{n} state{}", if n == 1 { "" } else { "s" });
     let count = |set: &[bool]| set.iter().filter(|&&x| x).count();
+    let merged = match groups.unwrap_or(0) {
+        0 => String::new(),
+        n => format!("; end components that count as one state each: {n}"),
+    };
     draft.explanation.push(format!(
-        "graph analysis: probability 0 in {} states, 1 in {}{}",
-        positive.len() - count(positive),
-        count(sure),
-        groups.map_or(String::new(), |g| format!("; {g} end components between count as one state each")),
+        "graph analysis: probability 0 in {}, 1 in {}{merged}",
+        states(positive.len() - count(positive)),
+        states(count(sure)),
     ));
 }

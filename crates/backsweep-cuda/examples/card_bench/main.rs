@@ -3,13 +3,14 @@
 //! `cargo run --release -p backsweep-cuda --example card_bench` runs every case, each in a process of its own; names of cases as
 //! arguments select. See `CASES` for what there is.
 
+#[path = "../../tests/it/host.rs"]
+mod host;
 mod models;
 
-use backsweep_cuda::{
-    Card, CardEngine, Engine, HostEngine, Layout, LayoutOptions, Prepared, Proposal, Task, memory,
-};
+use backsweep_cuda::{Card, CardEngine, Engine, Layout, LayoutOptions, Prepared, Proposal, Task, memory};
 use backsweep_mdp::{Direction, Mdp, MdpBuilder, NO_CHOICE, Objective};
 use backsweep_solve::{Limits, Start, solve, solve_from};
+use host::HostEngine;
 use std::error::Error;
 use std::time::{Duration, Instant};
 

@@ -2,9 +2,7 @@
 //!
 //! Tests run it where no card is, and compare a card with it bit for bit.
 
-use crate::Result;
-use crate::iterate::{Change, Engine};
-use crate::layout::Layout;
+use backsweep_cuda::{Change, Engine, Layout, Result};
 use backsweep_mdp::NO_CHOICE;
 
 /// The threads of a block.

@@ -17,6 +17,7 @@ use crate::bootstrap::mean_interval;
 use crate::learned::Fit;
 use crate::off_policy::{Selected, propensity};
 use backsweep_log::Case;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The largest factor that [`Sensitivity`] looks for.
@@ -217,10 +218,12 @@ impl Spread {
 /// The strength that a hidden factor would need to undo a gain: the factor by which it changes the odds of the logged decisions
 /// (the marginal sensitivity model, Tan 2006), infinite beyond 100. Values of later states are held fixed, so that it is an
 /// approximation in cases of several steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sensitivity {
     /// To move the lower end of the gain to 0; `None` if it is not above 0.
+    #[serde(rename = "undoes_finding")]
     pub finding: Option<f64>,
     /// To move the gain itself to 0.
+    #[serde(rename = "undoes_gain")]
     pub gain: Option<f64>,
 }

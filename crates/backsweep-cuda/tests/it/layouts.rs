@@ -2,7 +2,7 @@
 
 use crate::common::{Model, Shape, plain_sweep, plain_value, random_model};
 use crate::host::HostEngine;
-use backsweep_cuda::{Engine, LONG_ROW, Layout, LayoutOptions, TILE_ARCS, TILE_ROWS};
+use backsweep_cuda::{LONG_ROW, Layout, LayoutOptions, SweepEngine, TILE_ARCS, TILE_ROWS};
 use backsweep_mdp::{MdpBuilder, NO_CHOICE};
 
 const SHORT: Shape = Shape { n_states: 3000, most_choices: 4, most_arcs: 6, ends: true, weights: 9 };

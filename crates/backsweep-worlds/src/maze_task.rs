@@ -153,16 +153,6 @@ impl MazeTask {
         &self.maze
     }
 
-    /// The outcome law.
-    pub fn law(&self) -> Law {
-        self.law
-    }
-
-    /// The reward of a step onto a cell without its own.
-    pub fn step_reward(&self) -> f64 {
-        self.step_reward
-    }
-
     /// The states in which episodes begin.
     pub fn starts(&self) -> &[State] {
         &self.starts

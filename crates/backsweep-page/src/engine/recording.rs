@@ -170,11 +170,6 @@ impl Recorder {
         self.frames.push(json);
     }
 
-    /// Returns the number of frames.
-    pub fn n_frames(&self) -> usize {
-        self.frames.len()
-    }
-
     /// The recording.
     pub fn json(self) -> Value {
         json!({ "scene": &*self.scene, "layout": layout_json(&self.world), "frames": self.frames })

@@ -143,11 +143,6 @@ impl DiskWriter {
         self.choices.put(&self.n_choices.to_le_bytes())
     }
 
-    /// The number of states that were ended.
-    pub fn n_states(&self) -> u64 {
-        self.n_states
-    }
-
     /// Writes the archive. `action_names` may be empty: actions then have only numbers.
     ///
     /// # Errors

@@ -193,7 +193,7 @@ pub fn run(args: &WatchArgs) -> Result<()> {
         .build()
         .map_err(|error| Error::new(format!("cannot start an event loop: {error}")))?;
     let last_episode = args.after.filter(|_| args.terminal);
-    let (engine, thread) = args.located(Engine::start_until(scene, !args.paused, last_episode))?;
+    let (engine, thread) = args.located(Engine::start(scene, !args.paused, last_episode))?;
     let outcome = runtime.block_on(async {
         if args.terminal {
             terminal::show(&engine, args.after, interrupt()).await

@@ -185,7 +185,7 @@ fn a_broken_world_is_relearned_counted_and_undone() {
 fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
     let runs = |disturb: bool| {
         let scene = Scene { speed: None, ..small(PlannerKind::SMALL_BACKUPS) };
-        let (engine, thread) = backsweep_watch::engine::Engine::start_until(scene, false, Some(201)).unwrap();
+        let (engine, thread) = backsweep_watch::engine::Engine::start(scene, false, Some(201)).unwrap();
         let running = Running::of(engine, thread);
         if disturb {
             running.send(ViewerCommand::Step { count: 5 });

@@ -15,7 +15,7 @@ const MAZE: &str = "S..\n.#~\n..G\n\n~ = -1\n";
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let scene = Scene { maze: MAZE.into(), ..Scene::default() };
-    let (engine, thread) = Engine::start(scene, false).expect("the maze is valid");
+    let (engine, thread) = Engine::start(scene, false, None).expect("the maze is valid");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime without drivers");
     for line in text.lines().take(MAX_COMMANDS) {
         let Ok(command) = serde_json::from_str::<ViewerCommand>(line) else { continue };

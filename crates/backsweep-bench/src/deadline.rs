@@ -41,7 +41,7 @@ impl Quantiles {
 
 /// The times of planning calls with a budget.
 #[derive(Clone, Debug, Serialize)]
-pub struct Deadline {
+pub struct DeadlineTimes {
     /// The time budget, in microseconds.
     pub budget_us: f64,
     /// Predecessors of the hub.
@@ -63,7 +63,7 @@ pub struct Deadline {
     pub relation: f64,
 }
 
-impl Deadline {
+impl DeadlineTimes {
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
@@ -87,7 +87,7 @@ impl Deadline {
 ///
 /// # Errors
 /// If the model cannot hold the hub.
-pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -> Result<Deadline> {
+pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -> Result<DeadlineTimes> {
     let settings = Settings { discount: DISCOUNT, ..Settings::default() };
     let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, settings)?;
     let mut random = Random::from_seed(seed);
@@ -119,7 +119,7 @@ pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -
         while start.elapsed() < budget {}
         machine.push(start.elapsed());
     }
-    Ok(Deadline {
+    Ok(DeadlineTimes {
         budget_us: budget.as_secs_f64() * 1e6,
         predecessors: agent.model().n_predecessors(center),
         calls,

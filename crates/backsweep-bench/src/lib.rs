@@ -15,7 +15,7 @@ mod report;
 mod world;
 
 pub use clock::{peak_memory, reset_peak_memory, thread_time};
-pub use deadline::{Deadline, measure_deadline};
+pub use deadline::{DeadlineTimes, measure_deadline};
 pub use error::{Error, Result};
 pub use fixed_point::{fixed_point, rmse};
 pub use options::{BenchOptions, parse_duration};

@@ -54,10 +54,10 @@ pub(crate) fn write_json(result: &impl Serialize, out: &mut dyn Write) -> io::Re
 }
 
 /// A column of the table: its head, its width, its texts.
-type Column = (&'static str, usize, fn(&Speed) -> String);
+type TableColumn = (&'static str, usize, fn(&Speed) -> String);
 
 /// The columns; the first two are aligned left.
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [TableColumn; 13] = [
     ("planner", 22, |speed| speed.planner.clone()),
     ("queue", 11, |speed| speed.queue.clone()),
     ("side", 5, |speed| speed.side.to_string()),

@@ -149,7 +149,7 @@ pub fn present(store: &Store, json: bool, verbose: bool, facts: &[(String, Strin
 fn provenance() -> Vec<(String, String)> {
     let command: Vec<String> = std::env::args().skip(1).collect();
     let mut facts = vec![
-        ("date".to_owned(), date(std::time::SystemTime::now())),
+        ("date".to_owned(), backsweep_log::date_of(std::time::SystemTime::now())),
         ("command".to_owned(), format!("backsweep {}", command.join(" "))),
         ("machine".to_owned(), machine()),
     ];
@@ -166,28 +166,6 @@ fn machine() -> String {
     let name = described.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let name = name.map_or(String::new(), |(_, name)| format!("{name}, "));
     format!("{name}{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
-}
-
-/// The date of a time in UTC: 2013-06-16. (Howard Hinnant's days_from_civil, backwards.)
-fn date(time: std::time::SystemTime) -> String {
-    let days =
-        time.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400) + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day = day_of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{day:02}", era * 400 + year + carry)
-}
-
-#[cfg(test)]
-#[test]
-fn dates_of_known_times() {
-    for (seconds, expected) in [(0, "1970-01-01"), (951_782_400, "2000-02-29"), (1_371_340_800, "2013-06-16")]
-    {
-        assert_eq!(date(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)), expected);
-    }
 }
 
 /// More lines than this are of no use in a terminal; all of them are in summary.csv and in the report.

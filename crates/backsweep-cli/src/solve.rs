@@ -69,7 +69,8 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     spinner.finish_and_clear();
     done?;
 
-    let report = Report { arguments, question: &question, mdp: &mdp, seconds, stopped: deadline.reason() };
+    let report =
+        SolveReport { arguments, question: &question, mdp: &mdp, seconds, stopped: deadline.reason() };
     if let Some(solution) = solution {
         let of = |state| StateRow::of(&mdp, &solution, state);
         report.write(of)?;
@@ -145,7 +146,7 @@ fn read_changes(path: &Path, names: &StateNames) -> Result<Vec<TableEdit>> {
 }
 
 /// Reports answers.
-struct Report<'a> {
+struct SolveReport<'a> {
     arguments: &'a SolveArguments,
     question: &'a Question,
     mdp: &'a Mdp,
@@ -154,7 +155,7 @@ struct Report<'a> {
     stopped: Option<&'a str>,
 }
 
-impl Report<'_> {
+impl SolveReport<'_> {
     /// Writes the requested tables.
     fn write(&self, of: impl Fn(usize) -> StateRow) -> Result<()> {
         if let Some(path) = &self.arguments.values {

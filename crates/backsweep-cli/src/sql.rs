@@ -17,12 +17,12 @@ with tempfile.TemporaryDirectory() as folder, duckdb.connect(sys.argv[1], read_o
 ";
 
 /// A program that can ask a database, and what to install if there is none.
-struct Source {
+struct RowSource {
     programs: Vec<Vec<String>>,
     remedy: &'static str,
 }
 
-impl Source {
+impl RowSource {
     fn of(query: &str, database: &str) -> Result<Self> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
         let copy = |to: &str| format!("COPY ({query}\n) TO {to} (FORMAT csv, HEADER)");
@@ -57,7 +57,7 @@ impl Source {
 /// The rows of a query, held in memory.
 pub fn rows(query: &str, database: &str) -> Result<Input> {
     let query = query.trim().trim_end_matches(';');
-    let source = Source::of(query, database)?;
+    let source = RowSource::of(query, database)?;
     for program in &source.programs {
         let run = Command::new(&program[0]).args(&program[1..]).stdin(Stdio::null()).output();
         let output = match run {

@@ -1,4 +1,4 @@
-// Sweeps of a known MDP with a discount. `src/host.rs` is the same arithmetic in plain Rust.
+// Sweeps of a known MDP with a discount. `tests/it/host.rs` is the same arithmetic in plain Rust.
 //
 // A block of threads takes a tile: whole states whose arcs fit shared memory. All threads multiply, four loads in flight each;
 // then one thread per row adds its products in their order, and one thread per state takes the best row. No sum depends on the

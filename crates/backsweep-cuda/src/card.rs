@@ -1,7 +1,7 @@
 //! A model in a card's memory, and sweeps over it.
 
-use crate::driver::{Argument, Device};
-use crate::iterate::{Change, Engine};
+use crate::driver::{Argument, DriverDevice};
+use crate::iterate::{SweepChange, SweepEngine};
 use crate::layout::{Layout, Tile};
 use crate::{Error, Result};
 use backsweep_mdp::NO_CHOICE;
@@ -20,7 +20,7 @@ const BLOCKS: usize = 64;
 
 /// An open card; the kernels are loaded.
 pub struct Card {
-    device: Device,
+    device: DriverDevice,
     most_blocks: usize,
     wide: Kernels,
     coded: Kernels,
@@ -47,7 +47,7 @@ impl Card {
     /// # Errors
     /// If there is no driver or no card, or one of them is too old.
     pub fn open() -> Result<Self> {
-        let device = Device::open(crate::PTX)?;
+        let device = DriverDevice::open(crate::PTX)?;
         let kernels = |kind: &str| -> Result<Kernels> {
             let function = |name: &str| device.function(&format!("{name}_{kind}"));
             Ok(Kernels {
@@ -107,7 +107,7 @@ pub struct CardEngine<'a> {
     n_rows: usize,
     passes: usize,
     pad: u32,
-    arcs: Arcs,
+    arcs: CardArcs,
     row_starts: CudaSlice<u32>,
     choices: CudaSlice<u32>,
     rewards: CudaSlice<f64>,
@@ -118,7 +118,7 @@ pub struct CardEngine<'a> {
     tiles: Vec<CudaSlice<Tile>>,
     tile_counts: Vec<usize>,
     long: Long,
-    chain: Chain,
+    chain: CardChain,
     extremes: CudaSlice<i64>,
     active: Active,
 }
@@ -139,7 +139,7 @@ struct Active {
 }
 
 /// Arcs in the card's memory.
-struct Arcs {
+struct CardArcs {
     targets: CudaSlice<u32>,
     items: Items,
 }
@@ -166,12 +166,12 @@ struct Long {
 }
 
 /// The gathered rows of the policy.
-struct Chain {
+struct CardChain {
     tiles: CudaSlice<Tile>,
     n_tiles: usize,
     ends: CudaSlice<u16>,
     rewards: CudaSlice<f64>,
-    arcs: Arcs,
+    arcs: CardArcs,
 }
 
 /// The bytes that a model takes in a card's memory.
@@ -239,12 +239,12 @@ impl<'a> CardEngine<'a> {
             chain: device.upload(&layout.long_chain, 1)?,
             n_chain: layout.long_chain.len(),
         };
-        let chain = Chain {
+        let chain = CardChain {
             tiles: device.upload(&layout.chain_tiles, threads)?,
             n_tiles: layout.chain_tiles.len(),
             ends: device.zeros(n)?,
             rewards: device.zeros(n)?,
-            arcs: Arcs { targets: device.zeros(layout.chain_space)?, items: chain_items },
+            arcs: CardArcs { targets: device.zeros(layout.chain_space)?, items: chain_items },
         };
         let partial = (layout.passes() > 1).then(|| device.zeros(n_rows)).transpose()?;
         Ok(Self {
@@ -255,7 +255,7 @@ impl<'a> CardEngine<'a> {
             n_rows,
             passes: layout.passes(),
             pad: layout.pad,
-            arcs: Arcs { targets: device.upload(&layout.targets, threads)?, items },
+            arcs: CardArcs { targets: device.upload(&layout.targets, threads)?, items },
             row_starts: device.upload(&layout.row_starts, threads)?,
             choices: device.upload(layout.choices, threads)?,
             rewards: device.upload(rewards, threads)?,
@@ -318,7 +318,7 @@ impl<'a> CardEngine<'a> {
     }
 
     /// The arguments for arcs.
-    fn arc_arguments(&self, arcs: &Arcs) -> Vec<Argument> {
+    fn arc_arguments(&self, arcs: &CardArcs) -> Vec<Argument> {
         let targets = self.pointer(&arcs.targets);
         match &arcs.items {
             Items::Wide(probabilities) => vec![targets, self.pointer(probabilities)],
@@ -368,10 +368,10 @@ impl<'a> CardEngine<'a> {
         self.card.device.launch(&self.card.forget, 3, SLOTS as u32, &[extremes])
     }
 
-    fn change(&self) -> Result<Change> {
+    fn change(&self) -> Result<SweepChange> {
         let found = self.card.device.download(&self.extremes, 0, 3 * SLOTS)?;
         let number = |ordered: i64| f64::from_bits((ordered ^ ((ordered >> 63) & i64::MAX)) as u64);
-        Ok(Change {
+        Ok(SweepChange {
             least: found[..SLOTS].iter().copied().min().map_or(0.0, number),
             most: found[SLOTS..2 * SLOTS].iter().copied().max().map_or(0.0, number),
             changed: found[2 * SLOTS..].iter().map(|n| *n as u64).sum(),
@@ -379,7 +379,7 @@ impl<'a> CardEngine<'a> {
     }
 }
 
-impl Engine for CardEngine<'_> {
+impl SweepEngine for CardEngine<'_> {
     fn begin(&mut self, values: &[f64]) -> Result<()> {
         if values.len() != self.n_states {
             return Err(Error::Model("expected one value per state"));
@@ -389,7 +389,7 @@ impl Engine for CardEngine<'_> {
         Ok(())
     }
 
-    fn sweep(&mut self) -> Result<Change> {
+    fn sweep(&mut self) -> Result<SweepChange> {
         use Argument::{Count, Number, Pointer};
         let (n_tiles, chosen) = self.choose()?;
         self.forget()?;
@@ -465,7 +465,7 @@ impl Engine for CardEngine<'_> {
     }
 
     fn gather(&mut self) -> Result<()> {
-        let pair = |arcs: &Arcs| match &arcs.items {
+        let pair = |arcs: &CardArcs| match &arcs.items {
             Items::Wide(items) => [self.pointer(&arcs.targets), self.pointer(items)],
             Items::Coded { codes, .. } => [self.pointer(&arcs.targets), self.pointer(codes)],
         };
@@ -487,7 +487,7 @@ impl Engine for CardEngine<'_> {
         )
     }
 
-    fn policy_sweep(&mut self, report: bool) -> Result<Option<Change>> {
+    fn policy_sweep(&mut self, report: bool) -> Result<Option<SweepChange>> {
         use Argument::{Count, Number, Pointer};
         if report {
             self.forget()?;

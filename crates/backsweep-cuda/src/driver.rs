@@ -3,7 +3,7 @@
 //! Why they are sound. The driver's library is looked for before the first call, and its version is checked before any function
 //! that old drivers lack. Memory on the card is a `CudaSlice`, which knows its length and frees itself; uninitialized memory is
 //! written before it is read: `upload` fills all of it. All work goes to one stream, in the order of the calls. A kernel reads and
-//! writes memory of the card only, through the pointers of slices that the caller of [`Device::launch`] borrows meanwhile; its
+//! writes memory of the card only, through the pointers of slices that the caller of [`DriverDevice::launch`] borrows meanwhile; its
 //! indices come from a `Layout`, which was checked against the model. Should a kernel be wrong all the same, the driver reports
 //! an error or values are wrong, and values are only a proposal: every bit pattern is a valid `f64`, and the processor checks them.
 #![allow(unsafe_code)]
@@ -41,13 +41,13 @@ pub(crate) enum Argument {
 }
 
 /// One card with the kernels loaded.
-pub(crate) struct Device {
+pub(crate) struct DriverDevice {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     module: Arc<CudaModule>,
 }
 
-impl Device {
+impl DriverDevice {
     /// Opens the first card.
     pub fn open(ptx: &str) -> Result<Self> {
         // SAFETY: looks for a library of a fixed name; loading it runs its initializers, as any use of the driver does.

@@ -7,7 +7,7 @@ use crate::Result;
 
 /// The changes of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct SweepChange {
     /// The smallest change of a value.
     pub least: f64,
     /// The largest.
@@ -17,7 +17,7 @@ pub struct Change {
 }
 
 /// The device that sweeps: the card, or the processor in its place.
-pub trait Engine {
+pub trait SweepEngine {
     /// Takes these values instead of its own.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ pub trait Engine {
     ///
     /// # Errors
     /// If the driver reports a problem.
-    fn sweep(&mut self) -> Result<Change>;
+    fn sweep(&mut self) -> Result<SweepChange>;
     /// Gathers the rows of the policy.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ pub trait Engine {
     ///
     /// # Errors
     /// If the driver reports a problem.
-    fn policy_sweep(&mut self, report: bool) -> Result<Option<Change>>;
+    fn policy_sweep(&mut self, report: bool) -> Result<Option<SweepChange>>;
     /// Moves all values alike.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ pub trait Engine {
 }
 
 /// When to end.
-pub struct Goal<'a> {
+pub struct SweepGoal<'a> {
     /// The smallest and the largest discount times mass of a row.
     pub factors: (f64, f64),
     /// True if a state has no choices.
@@ -68,7 +68,7 @@ pub struct Goal<'a> {
 
 /// The work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Work {
+pub struct SweepCounts {
     /// Sweeps over all rows.
     pub sweeps: u64,
     /// Sweeps over a policy's rows.
@@ -92,9 +92,9 @@ const RETRY: u32 = 30;
 /// Sweeps over all rows without a narrower interval, after which rounding is all that is left.
 const PATIENCE: u32 = 100;
 
-impl Goal<'_> {
+impl SweepGoal<'_> {
     /// Where the true values lie after a sweep, relative to the values: between `.0` and `.1`.
-    fn interval(&self, change: Change) -> (f64, f64) {
+    fn interval(&self, change: SweepChange) -> (f64, f64) {
         let (least, most) = self.factors;
         let (mut down, mut up) = (change.least, change.most);
         if self.has_terminal {
@@ -107,7 +107,7 @@ impl Goal<'_> {
         )
     }
 
-    fn left(&self, change: Change) -> f64 {
+    fn left(&self, change: SweepChange) -> f64 {
         let (down, up) = self.interval(change);
         up - down
     }
@@ -117,12 +117,12 @@ impl Goal<'_> {
 ///
 /// # Errors
 /// If the engine fails.
-pub fn iterate(engine: &mut dyn Engine, goal: &Goal) -> Result<Work> {
+pub fn iterate(engine: &mut dyn SweepEngine, goal: &SweepGoal) -> Result<SweepCounts> {
     // Moving all values alike pays only if all rows pass on about the same part of it.
     let (least, most) = goal.factors;
     let local = goal.start.is_some();
     let shiftable = !local && !goal.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
-    let mut work = Work::default();
+    let mut work = SweepCounts::default();
     let (mut best, mut idle) = (f64::INFINITY, 0);
     // Whether the policy has changed since its rows were gathered.
     let mut stale = true;
@@ -190,7 +190,7 @@ impl Following {
 }
 
 /// Sweeps over the policy's rows until `enough` is left, at most so many times; returns how many times.
-fn follow_policy(engine: &mut dyn Engine, goal: &Goal, enough: f64, most: usize) -> Result<usize> {
+fn follow_policy(engine: &mut dyn SweepEngine, goal: &SweepGoal, enough: f64, most: usize) -> Result<usize> {
     for i in 1..=most {
         let report = i % UNSEEN == 0;
         let change = engine.policy_sweep(report)?;

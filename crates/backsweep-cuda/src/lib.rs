@@ -9,7 +9,6 @@
 mod card;
 mod driver;
 mod error;
-mod host;
 mod iterate;
 mod layout;
 mod pack;
@@ -19,8 +18,7 @@ mod solve;
 
 pub use card::{Card, CardEngine, memory};
 pub use error::{Error, Result};
-pub use host::HostEngine;
-pub use iterate::{Change, Engine, Goal, Work, iterate};
+pub use iterate::{SweepChange, SweepCounts, SweepEngine, SweepGoal, iterate};
 pub use layout::{LONG_ROW, Layout, LayoutOptions, TILE_ARCS, TILE_ROWS, Tile};
 pub use pack::Codes;
 pub use propose::{MIN_ARCS, Prepared, Proposal, Task, propose};

@@ -1,7 +1,7 @@
 //! Values for the processor to prove.
 
 use crate::card::{Card, CardEngine};
-use crate::iterate::{Engine, Goal, Work, iterate};
+use crate::iterate::{SweepCounts, SweepEngine, SweepGoal, iterate};
 use crate::layout::{Layout, LayoutOptions};
 use crate::parallel::fill;
 use crate::{Error, Result};
@@ -35,7 +35,7 @@ pub struct Proposal {
     /// One value per state, multiplied by -1 to minimize, as `backsweep_solve::Start` has them.
     pub values: Vec<f64>,
     /// The work done.
-    pub work: Work,
+    pub work: SweepCounts,
 }
 
 /// Computes values on a card.
@@ -55,7 +55,7 @@ pub struct Prepared<'a> {
     /// One reward per row, with the sign by which every sweep maximizes.
     pub rewards: Cow<'a, [f64]>,
     /// When to end.
-    pub goal: Goal<'a>,
+    pub goal: SweepGoal<'a>,
 }
 
 impl<'a> Prepared<'a> {
@@ -76,7 +76,7 @@ impl<'a> Prepared<'a> {
         if factors.1 >= 1.0 {
             return Err(Error::Model("the discount times the largest sum of probabilities is not below 1"));
         }
-        let goal = Goal {
+        let goal = SweepGoal {
             factors,
             start: layout.local.then(|| from_below(task, &rewards, factors.1)),
             has_terminal: layout.has_terminal,
@@ -92,7 +92,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// If the engine fails.
-    pub fn run(&self, engine: &mut dyn Engine) -> Result<Proposal> {
+    pub fn run(&self, engine: &mut dyn SweepEngine) -> Result<Proposal> {
         let work = iterate(engine, &self.goal)?;
         let values = engine.values()?;
         if values.iter().any(|value| !value.is_finite()) {

@@ -6,7 +6,7 @@ mod tables;
 use crate::figures::Figure;
 use crate::figures::text::escape;
 use crate::result::Results;
-use crate::verdict::{Finding, List, Verdict, any_decided, banner, count, counts};
+use crate::verdict::{ClaimList, Finding, Verdict, any_decided, banner, count, counts};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("report/style.css");
@@ -96,7 +96,7 @@ fn summary(page: &mut String, results: &Results, verdicts: &[Verdict]) {
         runs.join(", ")
     );
     let _ = writeln!(page, "<ul class=\"counts\">");
-    for list in List::ALL {
+    for list in ClaimList::ALL {
         let of = count(verdicts, list).iter().sum::<usize>();
         let counts = escape(&counts(verdicts, list));
         let _ = writeln!(
@@ -159,7 +159,7 @@ fn verdict_tables(page: &mut String, verdicts: &[Verdict]) {
          that the claim names, does not hold if one lies outside, and is undecided otherwise. ± is one standard error; runs \
          that share their random numbers are compared run by run.</p>"
     );
-    for list in List::ALL {
+    for list in ClaimList::ALL {
         let (title, counts) = (escape(list.title()), escape(&counts(verdicts, list)));
         let _ = writeln!(
             page,

@@ -46,7 +46,7 @@ impl Finding {
 
 /// The kind of claim. The three are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum List {
+pub enum ClaimList {
     /// A claim that the paper states.
     Paper,
     /// A published number.
@@ -55,7 +55,7 @@ pub enum List {
     Own,
 }
 
-impl List {
+impl ClaimList {
     /// All lists, in the order of the verdict.
     pub const ALL: [Self; 3] = [Self::Paper, Self::Published, Self::Own];
 
@@ -75,7 +75,7 @@ pub struct Verdict {
     /// The short name of the claim.
     pub id: &'static str,
     /// The list it belongs to.
-    pub list: List,
+    pub list: ClaimList,
     /// The claim in plain words, with its limit.
     pub claim: String,
     /// Where the paper says it.
@@ -127,18 +127,18 @@ static CLAIMS: LazyLock<Claims> =
 /// Judges every claim, list by list.
 pub fn judge(results: &Results) -> Vec<Verdict> {
     let Claims { paper, published, own } = &*CLAIMS;
-    let lists = List::ALL.into_iter().zip([paper, published, own]);
+    let lists = ClaimList::ALL.into_iter().zip([paper, published, own]);
     lists.flat_map(|(list, claims)| claims.iter().map(move |claim| verdict(list, claim, results))).collect()
 }
 
 /// The numbers of claims of a list that hold, do not hold and are undecided.
-pub fn count(verdicts: &[Verdict], list: List) -> [usize; 3] {
+pub fn count(verdicts: &[Verdict], list: ClaimList) -> [usize; 3] {
     let of = |finding| verdicts.iter().filter(move |v| v.list == list && v.finding == finding).count();
     Finding::ALL.map(of)
 }
 
 /// The counts in words: "21 hold, 4 do not hold, 3 undecided".
-pub fn counts(verdicts: &[Verdict], list: List) -> String {
+pub fn counts(verdicts: &[Verdict], list: ClaimList) -> String {
     let [holds, fails, open] = count(verdicts, list);
     format!("{holds} hold, {fails} do not hold, {open} undecided")
 }
@@ -158,12 +158,12 @@ pub fn banner(results: &Results) -> Option<String> {
 /// The verdict as a CSV file: list, claim and finding, the same on every machine except where times
 /// decide.
 pub fn to_csv(verdicts: &[Verdict]) -> String {
-    let list = |list: List| list.title().to_lowercase();
+    let list = |list: ClaimList| list.title().to_lowercase();
     let line = |v: &Verdict| format!("{},{},{}\n", list(v.list), v.id, v.finding.words());
     "list,claim,finding\n".to_owned() + &verdicts.iter().map(line).collect::<String>()
 }
 
-fn verdict(list: List, claim: &'static Claim, results: &Results) -> Verdict {
+fn verdict(list: ClaimList, claim: &'static Claim, results: &Results) -> Verdict {
     let (finding, numbers) = match (claim.test)(results, claim) {
         Ok(tests) => evidence::decide(&tests),
         Err(missing) => (Finding::Undecided, missing),

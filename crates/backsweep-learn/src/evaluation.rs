@@ -22,7 +22,7 @@ use crate::evaluated_policy::{EvaluatedPolicy, Logged};
 use crate::fitted_model::FittedModel;
 use crate::history::HistoryDependence;
 use crate::learned::Fit;
-use crate::off_policy::{Cases, HeldOut, Selected};
+use crate::off_policy::{Cases, HeldOut, SelectedCases};
 use crate::settings::LearnSettings;
 use backsweep_log::Counts;
 use by_folds::{Policy, by_folds};
@@ -90,7 +90,7 @@ impl PolicyEvaluation {
         settings: &LearnSettings,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self> {
-        let cases = &Selected::new(all, settings.hold_out);
+        let cases = &SelectedCases::new(all, settings.hold_out);
         let Fit { model, logged, supported, .. } = fit;
         let discount = settings.discount;
         let train = !settings.hold_out;
@@ -155,7 +155,7 @@ impl PolicyEvaluation {
         let marginal = scores.estimate();
         evaluation.reached = scores.reached();
         evaluation.spread = deviation(&found.returns);
-        evaluation.drift = Scores::drift(&Selected::new(all, u16::MAX), fit, discount);
+        evaluation.drift = Scores::drift(&SelectedCases::new(all, u16::MAX), fit, discount);
         evaluation.weights = scores.sorted_weights();
         let names = all.cohorts.map_or(&[][..], |cohorts| &cohorts.names);
         evaluation.cohorts = scores.by_cohort(&cases.cohorts, names);

@@ -9,18 +9,20 @@
 //! The same goes for the decision itself: if whether the usual action is taken in a state depends on the previous step, then
 //! whoever decided knew more than the state says, and the weights π/b of importance sampling rest on a wrong b.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Groups with fewer steps than this are left out.
 const MIN_GROUP: f64 = 5.0;
 
 /// The correlation of the previous step with what is done, or with what follows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HistoryDependence {
     /// The square root of the share of the variance of decisions, or of what follows, that the previous step explains beyond
     /// chance; 0 to 1.
     pub correlation: f64,
     /// The distance of the explained share from what chance explains, in standard errors.
+    #[serde(rename = "standard_errors")]
     pub errors: f64,
 }
 

@@ -26,7 +26,7 @@ pub struct Cases<'a> {
 }
 
 /// Some cases that have at least one step.
-pub(crate) struct Selected<'a> {
+pub(crate) struct SelectedCases<'a> {
     pub cases: Vec<&'a Case>,
     /// The place in time of each, if it is known.
     pub order: Vec<u32>,
@@ -35,7 +35,7 @@ pub(crate) struct Selected<'a> {
     decimals: u8,
 }
 
-impl<'a> Selected<'a> {
+impl<'a> SelectedCases<'a> {
     /// Those of some folds.
     pub fn new(cases: Cases<'a>, folds: u16) -> Self {
         let is_selected = |case: &&Case| folds >> case.fold & 1 == 1 && !case.steps.is_empty();
@@ -81,7 +81,7 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    pub(crate) fn new(selected: &Selected, fit: &Fit, discount: f64) -> Self {
+    pub(crate) fn new(selected: &SelectedCases, fit: &Fit, discount: f64) -> Self {
         let mut found = Self::default();
         let cases = &selected.cases;
         let mut log_weights = Vec::with_capacity(cases.len());

@@ -3,7 +3,6 @@
 
 use crate::decider::policy_json;
 use crate::error::{Error, Result};
-use crate::evaluation::{Against, CohortGain, Estimate};
 use crate::hold_out_uses;
 use crate::learned::Learned;
 use crate::report;
@@ -80,57 +79,23 @@ pub fn changes_csv(counts: &Counts, learned: &Learned) -> Vec<u8> {
     writer.into_inner().unwrap_or_default()
 }
 
-/// A number as JSON: infinite ends of intervals are null.
-fn number(x: f64) -> Value {
-    if x.is_finite() { json!(x) } else { Value::Null }
-}
-
-fn estimate(estimate: &Estimate) -> Value {
-    json!({"value": number(estimate.value), "low": number(estimate.low), "high": number(estimate.high)})
-}
-
-fn against(found: &Option<Against>) -> Value {
-    let one = |found: &Against| json!({"policy": estimate(&found.policy), "gain": estimate(&found.gain)});
-    found.as_ref().map_or(Value::Null, one)
-}
-
-/// The summary as JSON.
+/// The summary as JSON. Infinite ends of intervals are null.
 pub fn summary(learned: &Learned) -> Value {
     let (settings, e) = (&learned.settings, &learned.evaluation);
-    let dependence = e.history.map_or(
-        Value::Null,
-        |found| json!({"correlation": number(found.correlation), "standard_errors": number(found.errors)}),
-    );
     let gain = e.marginal.filter(|_| learned.conclusion.finding.has_number());
-    let cohort = |found: &CohortGain| json!({"name": found.name, "held_out_cases": found.n, "gain": estimate(&found.gain)});
-    let cohorts: Vec<Value> = e.cohorts.iter().map(cohort).collect();
     let weight = |share: f64| e.weights.get((share * e.weights.len() as f64) as usize).copied();
     let weights = json!({"median": weight(0.5), "top_1_percent": weight(0.99), "largest": e.weights.last()});
-    let factor = |factor: Option<f64>| factor.map_or(Value::Null, number);
-    let sensitivity = e.sensitivity.map_or(
-        Value::Null,
-        |found| json!({"undoes_finding": factor(found.finding), "undoes_gain": factor(found.gain)}),
-    );
-    let drift = e.drift.as_ref().map_or(Value::Null, |drift| {
-        let periods: Vec<Value> = drift.periods.iter().map(estimate).collect();
-        json!({"gain_by_period": periods, "standard_errors": number(drift.errors)})
-    });
-    let bins: Vec<Value> = e
-        .calibration
-        .iter()
-        .map(|bin| json!({"n": bin.n, "predicted": number(bin.predicted), "observed": estimate(&bin.observed)}))
-        .collect();
     json!({
         "finding": learned.conclusion.words(),
         "hidden_factors": if learned.conclusion.is_checked { "checked" } else { "not checked" },
         "headline": learned.conclusion.headline,
         "unit": settings.unit,
-        "gain": gain.map_or(Value::Null, |found| estimate(&found.gain)),
-        "cohorts": cohorts,
+        "gain": gain.map(|found| found.gain),
+        "cohorts": e.cohorts,
         "steps_per_case": {"logged": e.steps_per_case[0], "policy": e.steps_per_case[1]},
         "weights": weights,
-        "sensitivity": sensitivity,
-        "drift": drift,
+        "sensitivity": e.sensitivity,
+        "drift": e.drift,
         "reasons": learned.conclusion.reasons,
         "settings": {
             "discount": settings.discount, "min_count": settings.min_count, "keep_logged": settings.keep_logged,
@@ -139,22 +104,22 @@ pub fn summary(learned: &Learned) -> Value {
         "cases": {"training": e.n_cases[0], "held_out": e.n_cases[1]},
         "steps": {"training": e.n_steps[0], "held_out": e.n_steps[1]},
         "states": {"seen": learned.states.len(), "supported": learned.states.iter().filter(|row| row.supported).count()},
-        "supported_visits": number(e.supported),
-        "changed_decisions": number(e.changed),
-        "solver_bound": number(learned.fit.supported.bound),
-        "logged": {"training_model": estimate(&e.logged_training), "held_out": e.logged.as_ref().map_or(Value::Null, estimate)},
+        "supported_visits": e.supported,
+        "changed_decisions": e.changed,
+        "solver_bound": learned.fit.supported.bound,
+        "logged": {"training_model": e.logged_training, "held_out": e.logged},
         "policy": {
-            "training_model": estimate(&e.training),
-            "held_out_model": against(&e.held_out),
-            "held_out_model_covered": number(e.covered),
-            "weighted_importance_sampling": against(&e.importance),
-            "doubly_robust": against(&e.doubly_robust),
-            "marginal": against(&e.marginal),
-            "effective_cases": number(e.effective_cases),
-            "reached": number(e.reached),
+            "training_model": e.training,
+            "held_out_model": e.held_out,
+            "held_out_model_covered": e.covered,
+            "weighted_importance_sampling": e.importance,
+            "doubly_robust": e.doubly_robust,
+            "marginal": e.marginal,
+            "effective_cases": e.effective_cases,
+            "reached": e.reached,
         },
-        "memory": dependence,
-        "calibration": bins,
+        "memory": e.history,
+        "calibration": e.calibration,
     })
 }
 

@@ -12,7 +12,7 @@ use crate::read::blocks::{BlockReader, columns};
 use crate::read::cells::{RowCells, RowSink};
 use crate::read::input::Input;
 use crate::read::parallel::{ReadObserver, read_blocks};
-use crate::rows::selection::{Selected, Selection};
+use crate::rows::selection::{RowConditions, Selected};
 use crate::spec::Spec;
 use std::fmt;
 
@@ -167,7 +167,7 @@ impl DerivedColumns {
                 _ => None,
             })
             .collect();
-        let selection = Selection::new(spec, &mut |column| slots.slot(column));
+        let selection = RowConditions::new(spec, &mut |column| slots.slot(column));
         let none = Self::default();
         let blocks = BlockReader::new(inputs, &slots.0, spec.unterminated);
         let gatherer = || Gatherer {

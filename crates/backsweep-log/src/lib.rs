@@ -55,7 +55,7 @@ pub use counts::{COLUMNS, Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
 pub use error::{BadRow, Error, Result, RowProblem, printable};
 pub use fold::{FOLDS, Folds};
 pub use log::{CaseOrder, Cohorts, HoldOutTime, Log, ReadReport, read, read_all_if_small};
-pub use moment::Moment;
+pub use moment::{Moment, date_of};
 pub use preview::{Preview, preview};
 pub use read::blocks::columns;
 pub use read::frame::DataFrame;

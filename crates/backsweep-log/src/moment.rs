@@ -6,6 +6,7 @@
 //! a date, and has one parser for times with a zone and another for those without, which drops a zone.
 
 use crate::decimal::{Decimal, NotDecimal, power};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A place in the order of a case, in units of 10⁻¹⁸: of the number itself, or of a second since 1970.
 pub type Moment = i128;
@@ -46,6 +47,14 @@ pub fn parse(text: &[u8]) -> Option<(Moment, OrderKind)> {
 pub(crate) const SECOND: i128 = 1_000_000_000_000_000_000;
 /// A day, as a moment.
 pub(crate) const DAY: i128 = 86_400 * SECOND;
+
+/// The day of a time in UTC, as `2024-05-01`; of times before 1970, the first day of that year.
+pub fn date_of(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut text = Vec::new();
+    write_date(i128::from(since.as_secs()) * SECOND, false, &mut text);
+    String::from_utf8(text).unwrap_or_default()
+}
 
 /// Writes a date in the form that is read, with or without the time of day; a fraction of a second only if there is one.
 pub(crate) fn write_date(moment: Moment, with_time: bool, text: &mut Vec<u8>) {
@@ -163,7 +172,8 @@ fn time_of_day(text: &[u8]) -> Option<(i64, i64, OrderKind)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY, OrderKind, SECOND, parse, write_date};
+    use super::{DAY, OrderKind, SECOND, date_of, parse, write_date};
+    use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
     fn dates_are_written_as_they_are_read() {
@@ -186,6 +196,10 @@ mod tests {
         let mut text = Vec::new();
         write_date(19_782 * DAY, false, &mut text);
         assert_eq!(text, b"2024-02-29");
+        for (seconds, day) in [(0, "1970-01-01"), (951_782_400, "2000-02-29"), (1_371_340_800, "2013-06-16")]
+        {
+            assert_eq!(date_of(UNIX_EPOCH + Duration::from_secs(seconds)), day);
+        }
     }
 
     #[test]

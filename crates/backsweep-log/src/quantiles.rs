@@ -7,7 +7,7 @@ use crate::read::blocks::BlockReader;
 use crate::read::cells::{RowCells, RowSink};
 use crate::read::input::Input;
 use crate::read::parallel::{ReadObserver, read_blocks};
-use crate::rows::selection::{Selected, Selection};
+use crate::rows::selection::{RowConditions, Selected};
 use crate::spec::Spec;
 use rustc_hash::FxHashMap;
 
@@ -49,7 +49,7 @@ pub(crate) fn with_edges(
     let mut columns = SlotNames::default();
     let mut slot = |name: &String| derived.slot(name).unwrap_or_else(|| columns.slot(name));
     let slots: Vec<usize> = names.iter().map(&mut slot).collect();
-    let selection = Selection::new(&spec, &mut |column| columns.slot(column));
+    let selection = RowConditions::new(&spec, &mut |column| columns.slot(column));
     let blocks = BlockReader::new(inputs, &columns.0, spec.unterminated);
     let collector = || Collector(slots.iter().map(|&slot| (slot, FxHashMap::default())).collect());
     let new = || Selected::new(&selection, derived, collector());

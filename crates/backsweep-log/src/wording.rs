@@ -94,10 +94,10 @@ pub(crate) fn fields(setting: SpecField) -> Option<String> {
 
 /// A text that mentions settings, to be named by whoever shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wording(Vec<Part>);
+pub struct Wording(Vec<WordingPart>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum WordingPart {
     Text(Cow<'static, str>),
     Name(SpecField),
     /// An offer of what a setting could do, between two texts; left out for front ends without the setting.
@@ -106,13 +106,13 @@ enum Part {
 
 impl<T: Into<Cow<'static, str>>> From<T> for Wording {
     fn from(text: T) -> Self {
-        Self(vec![Part::Text(text.into())])
+        Self(vec![WordingPart::Text(text.into())])
     }
 }
 
 impl From<SpecField> for Wording {
     fn from(setting: SpecField) -> Self {
-        Self(vec![Part::Name(setting)])
+        Self(vec![WordingPart::Name(setting)])
     }
 }
 
@@ -123,24 +123,24 @@ impl Wording {
     }
 
     pub(crate) fn offer(mut self, before: &'static str, setting: SpecField, after: &'static str) -> Self {
-        self.0.push(Part::Offer(before, setting, after));
+        self.0.push(WordingPart::Offer(before, setting, after));
         self
     }
 
     /// The settings that are mentioned.
     pub fn settings(&self) -> impl Iterator<Item = SpecField> {
         self.0.iter().filter_map(|part| match part {
-            Part::Text(_) => None,
-            Part::Name(setting) | Part::Offer(_, setting, _) => Some(*setting),
+            WordingPart::Text(_) => None,
+            WordingPart::Name(setting) | WordingPart::Offer(_, setting, _) => Some(*setting),
         })
     }
 
     /// The text, with settings as a front end calls them.
     pub fn message(&self, names: SpecNames) -> String {
-        let part = |part: &Part| match part {
-            Part::Text(text) => Some(text.clone().into_owned()),
-            Part::Name(setting) => names(*setting).or_else(|| fields(*setting)),
-            Part::Offer(before, setting, after) => {
+        let part = |part: &WordingPart| match part {
+            WordingPart::Text(text) => Some(text.clone().into_owned()),
+            WordingPart::Name(setting) => names(*setting).or_else(|| fields(*setting)),
+            WordingPart::Offer(before, setting, after) => {
                 names(*setting).map(|name| format!("{before}{name}{after}"))
             }
         };

@@ -63,11 +63,6 @@ impl MdpBuilder {
         self.mdp.n_states()
     }
 
-    /// The number of choices that were ended.
-    pub fn n_choices(&self) -> usize {
-        self.mdp.n_choices()
-    }
-
     /// The model.
     ///
     /// # Errors

@@ -238,6 +238,17 @@ impl Mdp {
         Err(Error::UnknownLabel { found: name.to_owned(), known })
     }
 
+    /// Adds a label whose states are in any order; `init` gives the initial states.
+    pub(crate) fn add_label(&mut self, mut label: Label) {
+        label.states.sort_unstable();
+        label.states.dedup();
+        if label.name == INIT {
+            self.initial = label.states;
+        } else {
+            self.labels.push(label);
+        }
+    }
+
     /// The name of a state for people: its name, or its number.
     pub fn state_name(&self, state: usize) -> String {
         self.state_names.get(state).cloned().unwrap_or_else(|| state.to_string())

@@ -17,7 +17,7 @@ const MAX_SPEED: f64 = 1e6;
 /// The resource that the two agents of a race get equally.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Race {
+pub enum RaceResource {
     /// Each takes a step when the other does.
     #[default]
     Steps,
@@ -27,7 +27,7 @@ pub enum Race {
     Time,
 }
 
-impl std::str::FromStr for Race {
+impl std::str::FromStr for RaceResource {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -52,7 +52,7 @@ pub struct Scene {
     pub rival: Option<PlannerKind>,
     /// The resource that the two agents of a race get equally.
     #[serde(default)]
-    pub race: Race,
+    pub race: RaceResource,
     /// The way the first agent explores.
     #[serde(default)]
     pub explore: StrategyChoice,
@@ -94,7 +94,7 @@ impl Default for Scene {
         Self {
             planner: PlannerKind::default(),
             rival: None,
-            race: Race::Steps,
+            race: RaceResource::Steps,
             explore: StrategyChoice::Paper,
             forget: ForgettingChoice::default(),
             rival_explore: None,

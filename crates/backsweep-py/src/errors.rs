@@ -4,6 +4,7 @@ use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use std::path::Path;
 
 /// The exceptions are written in Python, where one can inherit from two classes.
 fn raise(py: Python<'_>, name: &str, message: String) -> PyErr {
@@ -86,16 +87,18 @@ pub fn noted(py: Python<'_>, error: PyErr, note: &str) -> PyErr {
 pub fn from_io(py: Python<'_>, found: backsweep::save::Error) -> PyErr {
     match found {
         backsweep::save::Error::System { path, source, .. } => match source.raw_os_error() {
-            // With these three arguments Python picks the class: FileNotFoundError and so on.
-            Some(code) => {
-                let text = source.to_string();
-                let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-                PyErr::from_type(PyOSError::type_object(py), (code, text, path.display().to_string()))
-            }
+            Some(code) => system(code, &path),
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
         other => file(py, other.to_string()),
     }
+}
+
+/// An error of the system by its number. With these three arguments Python picks the class: FileNotFoundError and so on.
+pub fn system(code: i32, path: &Path) -> PyErr {
+    let text = std::io::Error::from_raw_os_error(code).to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+    PyOSError::new_err((code, text, path.display().to_string()))
 }
 
 /// `repr(object)`, cut where it would fill the screen.

@@ -6,10 +6,10 @@ use crate::numbers::number;
 use pyo3::prelude::*;
 
 /// An outcome as in Gymnasium's tables: (probability, next state, reward, terminated).
-pub type Outcome<'py> = (f64, Bound<'py, PyAny>, f64, bool);
+pub type GivenOutcome<'py> = (f64, Bound<'py, PyAny>, f64, bool);
 
 /// One outcome; `None` if it is something else.
-fn outcome<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Outcome<'py>>> {
+fn outcome<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<GivenOutcome<'py>>> {
     type Four<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
     let Ok((probability, next, reward, terminated)) = object.extract::<Four<'py>>() else { return Ok(None) };
     let probability = number(&probability, "probability")?;
@@ -20,7 +20,7 @@ fn outcome<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Outcome<'py>>> {
 pub fn outcomes<'py>(
     outcomes: &Bound<'py, PyAny>,
     pair: &impl Fn() -> String,
-) -> PyResult<Vec<Outcome<'py>>> {
+) -> PyResult<Vec<GivenOutcome<'py>>> {
     let wrong = |found: &Bound<'_, PyAny>| {
         errors::wrong_type(format!(
             "an outcome of {} is {}; expected (probability, next_state, reward, terminated)",

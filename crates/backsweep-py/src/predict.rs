@@ -27,12 +27,12 @@ const SELECTIONS: [(&str, Selection); 4] = [
 ];
 
 /// A predictor and the names of its states.
-struct Named<P> {
+struct NamedPredictor<P> {
     predictor: P,
     names: Names,
 }
 
-impl<P: Predictor + Clone> Named<P> {
+impl<P: Predictor + Clone> NamedPredictor<P> {
     fn observe(
         &mut self,
         state: &Bound<'_, PyAny>,
@@ -130,7 +130,7 @@ macro_rules! predictor {
     ($(#[$doc:meta])* $name:ident, $core:ty, { $($more:tt)* }) => {
         $(#[$doc])*
         #[pyclass(module = "backsweep", weakref, frozen)]
-        pub struct $name(Exclusive<Named<$core>>);
+        pub struct $name(Exclusive<NamedPredictor<$core>>);
 
         #[pymethods]
         impl $name {
@@ -190,7 +190,7 @@ macro_rules! predictor {
 
             #[staticmethod]
             fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-                Ok(Self(Exclusive::new(Named::unreduce(py, data, others, <$core>::restore)?)))
+                Ok(Self(Exclusive::new(NamedPredictor::unreduce(py, data, others, <$core>::restore)?)))
             }
 
             fn __len__(&self) -> PyResult<usize> {
@@ -258,7 +258,7 @@ predictor!(
         let (iterations, seed) = (iterations as usize, seed_or_fresh(py, seed)?);
         let settings = PredictorSettings { discount, initial_value, selection: *kind, iterations, seed };
         let predictor = CorePredictor::new(settings).map_err(errors::refused)?;
-        Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
+        Ok(Self(Exclusive::new(NamedPredictor { predictor, names: Names::default() })))
     }
 
     /// The largest distance by which rounding has moved a value.
@@ -288,6 +288,6 @@ predictor!(
         };
         let predictor =
             Td0::new(discount, step_size, initial_value).map_err(errors::refused)?;
-        Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
+        Ok(Self(Exclusive::new(NamedPredictor { predictor, names: Names::default() })))
     }
 });

@@ -283,10 +283,10 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
     let (lower, upper) = (result.lower[state], result.upper[state]);
     match (&result.objective, result.direction) {
         (Objective::Discounted { .. }, _) => true,
-        (Objective::Reach { goal, avoid, steps: None }, direction) => {
+        (Objective::Reach { goal, avoid, steps }, direction) => {
             // Where even the best policy never reaches the goal, or even the worst always does, all policies are equal.
             let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
-            !same && !has(goal) && !avoid.as_deref().is_some_and(has)
+            *steps != Some(0) && !same && !has(goal) && !avoid.as_deref().is_some_and(has)
         }
         (Objective::Total { until: Some(until), .. }, _) => {
             lower < f64::INFINITY && !has(until) && !is_unattained(result, state)
@@ -296,10 +296,6 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
         (Objective::Total { until: None, .. }, Direction::Minimize) => lower < f64::INFINITY,
         (Objective::Average { .. }, _) => true,
         (Objective::Horizon { steps, .. }, _) => *steps > 0,
-        (Objective::Reach { goal, avoid, steps: Some(steps) }, direction) => {
-            let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
-            *steps > 0 && !same && !has(goal) && !avoid.as_deref().is_some_and(has)
-        }
     }
 }
 

@@ -80,8 +80,12 @@ pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &
 /// Encloses the values of a problem.
 pub fn solve(problem: &Remainder, maximize: bool, guess: &Guess) -> Enclosure {
     let n = problem.n_groups();
-    let mut search =
-        Search { problem, sign: if maximize { 1.0 } else { -1.0 }, budget: guess.budget, width: guess.width };
+    let mut search = PolicySearch {
+        problem,
+        sign: if maximize { 1.0 } else { -1.0 },
+        budget: guess.budget,
+        width: guess.width,
+    };
     let mut enclosure = Enclosure::unknown(problem.group.len());
     let mut large = vec![0.0; n + 2];
     large[n + 1] = 1.0;
@@ -111,7 +115,7 @@ pub fn solve(problem: &Remainder, maximize: bool, guess: &Guess) -> Enclosure {
     enclosure
 }
 
-struct Search<'a> {
+struct PolicySearch<'a> {
     problem: &'a Remainder,
     /// 1 for a maximum, −1 for a minimum.
     sign: f64,
@@ -119,7 +123,7 @@ struct Search<'a> {
     width: f64,
 }
 
-impl Search<'_> {
+impl PolicySearch<'_> {
     /// The claimed policy if it leaves, otherwise one that does by the fewest steps.
     fn first_policy(&self, claimed: &[Option<u32>]) -> Option<Vec<u32>> {
         let n_choices = self.problem.original.iter().max().map_or(0, |most| *most as usize + 1);

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::engine::recording::frame_after;
 use crate::error::{Error, Result};
 use crate::picture;
-use crate::scene::{Race, Scene};
+use crate::scene::{RaceResource, Scene};
 use crate::server::{self, ClientLimits, Guard};
 use crate::terminal::{self, Colors};
 use backsweep::PlannerKind;
@@ -32,7 +32,7 @@ pub struct WatchArgs {
     race: Option<PlannerKind>,
     /// The resource that both planners in a race receive equally
     #[arg(long, value_name = "RESOURCE", default_value = "steps", requires = "race")]
-    equal: Race,
+    equal: RaceResource,
     /// The way the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β, achievable_bonus:β or posterior_sampling:prior
     #[arg(long, value_name = "METHOD", default_value = "paper")]
     explore: StrategyChoice,
@@ -163,7 +163,7 @@ pub fn run(args: &WatchArgs) -> Result<()> {
             "--after {episodes}: the page has no end; use --after with --terminal, --record or --export"
         )));
     }
-    if args.equal != Race::Steps && !is_page && !(args.terminal && terminal::can_move()) {
+    if args.equal != RaceResource::Steps && !is_page && !(args.terminal && terminal::can_move()) {
         return Err(Error::new("--equal: a race that is not live runs on equal steps; omit --equal"));
     }
     let episodes = args.after.unwrap_or(EPISODES);
@@ -193,7 +193,7 @@ pub fn run(args: &WatchArgs) -> Result<()> {
         .build()
         .map_err(|error| Error::new(format!("cannot start an event loop: {error}")))?;
     let last_episode = args.after.filter(|_| args.terminal);
-    let (engine, thread) = args.located(Engine::start_until(scene, !args.paused, last_episode))?;
+    let (engine, thread) = args.located(Engine::start(scene, !args.paused, last_episode))?;
     let outcome = runtime.block_on(async {
         if args.terminal {
             terminal::show(&engine, args.after, interrupt()).await

@@ -44,20 +44,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts the engine thread.
+    /// Starts the engine thread. With a number of episodes, every agent stops when it has finished that many; when all have,
+    /// the engine pauses.
     ///
     /// # Errors
     /// If the scene is not valid or no thread can be started.
-    pub fn start(scene: Scene, running: bool) -> Result<(Self, JoinHandle<()>)> {
-        Self::start_until(scene, running, None)
-    }
-
-    /// As [`start`](Self::start), but every agent stops when it has finished this many episodes. When all have, the engine
-    /// pauses.
-    ///
-    /// # Errors
-    /// As [`start`](Self::start).
-    pub fn start_until(scene: Scene, running: bool, episodes: Option<u64>) -> Result<(Self, JoinHandle<()>)> {
+    pub fn start(scene: Scene, running: bool, episodes: Option<u64>) -> Result<(Self, JoinHandle<()>)> {
         let (messages, received) = sync_channel(MAX_WAITING_COMMANDS);
         let mut state = EngineState::new(scene, running, episodes, clock)?;
         let (publish, frames) = watch::channel(state.frame());

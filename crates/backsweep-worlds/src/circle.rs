@@ -40,20 +40,10 @@ impl Circle {
         let clockwise_reward = match number {
             1 => -1.0,
             2 => 1.0,
-            _ => {
-                return Err(Error::OutOfRange {
-                    what: "circle task is",
-                    found: f64::from(number),
-                    expected: "1 or 2",
-                });
-            }
+            _ => return Err(Error::out_of_range("circle task is", f64::from(number), "1 or 2")),
         };
         if let Some(p) = counter_clockwise.iter().find(|p| !(0.0..=1.0).contains(*p)) {
-            return Err(Error::OutOfRange {
-                what: "probability of a counter-clockwise step is",
-                found: *p,
-                expected: "0 to 1",
-            });
+            return Err(Error::out_of_range("probability of a counter-clockwise step is", *p, "0 to 1"));
         }
         Ok(Self { counter_clockwise, clockwise_reward })
     }

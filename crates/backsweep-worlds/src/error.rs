@@ -70,6 +70,10 @@ impl Error {
     pub(crate) fn text(place: TextPlace, problem: impl Into<String>) -> Self {
         Self::Text { place, problem: problem.into() }
     }
+
+    pub(crate) fn out_of_range(what: &'static str, found: f64, expected: &'static str) -> Self {
+        Self::OutOfRange { what, found, expected }
+    }
 }
 
 impl fmt::Display for TextPlace {

@@ -27,11 +27,9 @@ impl Law {
     /// If `intended` is not between 0 and 1.
     pub fn check(self) -> Result<Self> {
         match self {
-            Self::Four { intended } if !(0.0..=1.0).contains(&intended) => Err(Error::OutOfRange {
-                what: "intended is",
-                found: intended,
-                expected: "a probability from 0 to 1",
-            }),
+            Self::Four { intended } if !(0.0..=1.0).contains(&intended) => {
+                Err(Error::out_of_range("intended is", intended, "a probability from 0 to 1"))
+            }
             law => Ok(law),
         }
     }

@@ -239,7 +239,7 @@ impl Maze {
 
 /// The error that says what is wrong in a place of the text.
 fn wrong<T>(place: TextPlace, problem: impl Into<String>) -> Result<T> {
-    Err(Error::Text { place, problem: problem.into() })
+    Err(Error::text(place, problem))
 }
 
 /// Reads `character = reward [end]`; `None` if the line is not of that form at all.

@@ -75,11 +75,7 @@ impl MazeTask {
             return Err(Error::TooLarge { size: (n_rows, n_columns), limit: MAX_CELLS });
         }
         if !step_reward.is_finite() {
-            return Err(Error::OutOfRange {
-                what: "the reward of a step is",
-                found: step_reward,
-                expected: "a finite number",
-            });
+            return Err(Error::out_of_range("the reward of a step is", step_reward, "a finite number"));
         }
         Self::build(maze, law, step_reward, None)
     }
@@ -155,16 +151,6 @@ impl MazeTask {
     /// The maze.
     pub fn maze(&self) -> &Maze {
         &self.maze
-    }
-
-    /// The outcome law.
-    pub fn law(&self) -> Law {
-        self.law
-    }
-
-    /// The reward of a step onto a cell without its own.
-    pub fn step_reward(&self) -> f64 {
-        self.step_reward
     }
 
     /// The states in which episodes begin.

@@ -57,8 +57,8 @@ pub fn two_products(capacity: usize, discount: f64) -> Family {
 
 /// A car in a valley that cannot climb out at once, on a grid of positions and speeds with values interpolated; -1 per step.
 pub fn mountain_car(side: usize, discount: f64) -> Family {
-    let position = Axis { least: -1.2, most: 0.6, n: side };
-    let speed = Axis { least: -0.07, most: 0.07, n: side };
+    let position = GridAxis { least: -1.2, most: 0.6, n: side };
+    let speed = GridAxis { least: -0.07, most: 0.07, n: side };
     let end = side * side;
     family(end + 1, discount, |state| {
         if state == end {
@@ -80,8 +80,8 @@ pub fn mountain_car(side: usize, discount: f64) -> Family {
 /// A pendulum that is to stand upright, on a grid of angles and speeds with values interpolated; it never ends.
 pub fn pendulum(side: usize, discount: f64) -> Family {
     // The last angle is the first again.
-    let angle = Axis { least: -std::f64::consts::PI, most: std::f64::consts::PI, n: side + 1 };
-    let speed = Axis { least: -8.0, most: 8.0, n: side };
+    let angle = GridAxis { least: -std::f64::consts::PI, most: std::f64::consts::PI, n: side + 1 };
+    let speed = GridAxis { least: -8.0, most: 8.0, n: side };
     let n_states = side * side;
     family(n_states, discount, |state| {
         let (theta, omega) = (angle.value(state / side), speed.value(state % side));
@@ -218,13 +218,13 @@ pub fn torus(side: usize, discount: f64) -> Family {
 }
 
 /// Equally spaced numbers.
-struct Axis {
+struct GridAxis {
     least: f64,
     most: f64,
     n: usize,
 }
 
-impl Axis {
+impl GridAxis {
     fn value(&self, i: usize) -> f64 {
         self.least + (self.most - self.least) * i as f64 / (self.n - 1) as f64
     }
@@ -238,7 +238,7 @@ impl Axis {
 }
 
 /// The four points around a place, with weights whose mean is the place.
-fn interpolated(first: &Axis, x: f64, second: &Axis, y: f64) -> Vec<(u32, f64)> {
+fn interpolated(first: &GridAxis, x: f64, second: &GridAxis, y: f64) -> Vec<(u32, f64)> {
     let ((i, u), (j, v)) = (first.place(x), second.place(y));
     let to = |i: usize, j: usize| (i * second.n + j) as u32;
     let corners = [

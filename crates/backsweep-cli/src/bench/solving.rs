@@ -19,10 +19,10 @@ const LIMITS: Limits = Limits { tolerance: 1e-4, relative: 0.0, stop: &|| false,
 const WALLS: usize = 50;
 
 /// The name of a case, and its model; `walls` measures repairs.
-type Case = (&'static str, Option<fn() -> Family>);
+type SolveCase = (&'static str, Option<fn() -> Family>);
 
 /// All cases. The last [`N_LARGE`] are too large to run by default.
-const CASES: [Case; 23] = [
+const CASES: [SolveCase; 23] = [
     ("layered1m", Some(|| families::layered(2_000, 500, 0))),
     ("corridor10k", Some(|| families::corridor(10_000, None))),
     ("corridor1m", Some(|| families::corridor(1_000_000, None))),

@@ -4,7 +4,7 @@
 //! leaves everything as it was, including the rows gathered so far.
 
 use super::report;
-use backsweep_mdp::{MAX_REWARD, SUM_SLACK, StateNames};
+use backsweep_mdp::{ChoiceRow, MAX_REWARD, OutcomeProblem, SUM_SLACK, SourceOutcome, StateNames};
 use csv::StringRecord;
 
 /// The largest accepted distance of an action's probabilities from 1: tables are printed with few digits.
@@ -23,14 +23,8 @@ pub struct TableEdit {
 pub enum What {
     Remove,
     Reward(f64),
-    Outcomes(Vec<(u32, f64)>, Option<RowsReward>),
-}
-
-/// A reward, and a bound on its distance from the exact mean of its rows.
-#[derive(Clone, Copy)]
-pub struct RowsReward {
-    pub mean: f64,
-    pub error: f64,
+    /// New outcomes, and whether they come with a reward.
+    Outcomes(ChoiceRow, bool),
 }
 
 /// Where the columns are.
@@ -82,17 +76,14 @@ struct Open {
     state: u32,
     action: String,
     first_line: u64,
-    outcomes: Vec<(u32, f64)>,
-    /// The probability of rows that end the episode.
-    ended: f64,
-    /// Probability and reward of every row, if rows have rewards.
-    rewards: Vec<(f64, f64)>,
+    /// Rewards are 0 unless rows have rewards.
+    outcomes: Vec<SourceOutcome>,
     has_rewards: bool,
 }
 
 impl Open {
     fn sum(&self) -> f64 {
-        self.ended + self.outcomes.iter().map(|(_, p)| p).sum::<f64>()
+        self.outcomes.iter().map(|outcome| outcome.probability).sum()
     }
 }
 
@@ -247,57 +238,31 @@ impl Parser {
             return Err(wrong(columns.reward, "a reward in every row of an action, or in none"));
         }
         let line = self.line;
-        let open = self.open.get_or_insert_with(|| Open {
+        let mut open = self.open.take().unwrap_or_else(|| Open {
             state,
             action: action.to_owned(),
             first_line: line,
             outcomes: Vec::new(),
-            ended: 0.0,
-            rewards: Vec::new(),
             has_rewards: reward.is_some(),
         });
-        open.rewards.extend(reward.map(|reward| (p, reward)));
-        match target {
-            None => open.ended += p,
-            Some(target) => match open.outcomes.iter_mut().find(|(known, _)| *known == target) {
-                Some((_, known)) => *known += p,
-                None if p > 0.0 => open.outcomes.push((target, p)),
-                None => {}
-            },
-        }
+        let reward = reward.unwrap_or(0.0);
+        open.outcomes.push(SourceOutcome { probability: p, next: target, reward });
         if before + p < 1.0 - TABLE_SLACK {
+            self.open = Some(open);
             return Ok(None);
         }
         let place = format!("{}:{}:1", self.name, open.first_line);
-        Ok(self.open.take().map(|open| TableEdit {
-            state,
-            action: action.to_owned(),
-            what: open.complete(),
-            place,
-        }))
+        let what = open.complete().map_err(|problem| self.at(1, &problem.to_string()))?;
+        Ok(Some(TableEdit { state, action: action.to_owned(), what, place }))
     }
 }
 
 impl Open {
-    /// Finishes the change; its rows must be complete.
-    fn complete(mut self) -> What {
+    /// The change that the rows make; they must be complete.
+    fn complete(&mut self) -> Result<What, OutcomeProblem> {
         let sum = self.sum();
-        let scale = if (sum - 1.0).abs() > SUM_SLACK { 1.0 / sum } else { 1.0 };
-        self.outcomes.iter_mut().for_each(|(_, p)| *p = (*p * scale).min(1.0));
-        let same = self.rewards.iter().all(|(_, reward)| *reward == self.rewards[0].1);
-        let reward = self.rewards.first().map(|&(_, first)| {
-            if same {
-                return RowsReward { mean: first, error: 0.0 };
-            }
-            let term = |&(p, reward): &(f64, f64)| p * scale * reward;
-            let size: f64 = self.rewards.iter().map(|row| term(row).abs()).sum();
-            let n_roundings = self.rewards.len() as f64 + 4.0;
-            RowsReward {
-                mean: self.rewards.iter().map(term).sum(),
-                error: n_roundings * f64::EPSILON * size + f64::MIN_POSITIVE,
-            }
-        });
-        What::Outcomes(self.outcomes, reward)
+        let divisor = if (sum - 1.0).abs() > SUM_SLACK { sum } else { 1.0 };
+        Ok(What::Outcomes(ChoiceRow::new(&mut self.outcomes, divisor)?, self.has_rewards))
     }
 }
 

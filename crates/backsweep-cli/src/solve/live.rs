@@ -74,14 +74,11 @@ impl<'m> LiveAnswer<'m> {
             (What::Remove, _) => Edit::Remove,
             (What::Reward(reward), None) => Edit::Reward(*reward),
             (What::Reward(_), Some(_)) => return Ok(()),
-            (What::Outcomes(outcomes, Some(reward)), None) => {
-                let (outcomes, reward, reward_error) = (outcomes.clone(), reward.mean, reward.error);
-                Edit::Set(ChoiceRow { outcomes, reward, reward_error })
+            (What::Outcomes(row, true), None) => Edit::Set(row.clone()),
+            (What::Outcomes(row, _), Some(reward)) if known.is_none() => {
+                Edit::Set(ChoiceRow { outcomes: row.outcomes.clone(), reward, reward_error: 0.0 })
             }
-            (What::Outcomes(outcomes, _), Some(reward)) if known.is_none() => {
-                Edit::Set(ChoiceRow { outcomes: outcomes.clone(), reward, reward_error: 0.0 })
-            }
-            (What::Outcomes(outcomes, _), _) => Edit::Outcomes(outcomes.clone()),
+            (What::Outcomes(row, _), _) => Edit::Outcomes(row.outcomes.clone()),
         };
         let action = number_of(&mut self.actions, &mut self.action_names, action.clone());
         Ok(self.session.edit(*state, action, edit)?)
@@ -216,7 +213,7 @@ fn bound(answer: &Answer) -> f64 {
 }
 
 /// The number of an action, which is new if its name is.
-fn number_of(ids: &mut HashMap<String, u32>, names: &mut Vec<String>, name: String) -> u32 {
+pub fn number_of(ids: &mut HashMap<String, u32>, names: &mut Vec<String>, name: String) -> u32 {
     *ids.entry(name).or_insert_with_key(|name| {
         names.push(name.clone());
         names.len() as u32 - 1

@@ -1,5 +1,6 @@
 //! The answer for people, and as tables for other programs.
 
+use super::live::number_of;
 use crate::error::{Error, Result};
 use crate::process::peak_memory_text;
 use backsweep_mdp::{Mdp, NO_CHOICE, printable};
@@ -194,12 +195,7 @@ fn write_header(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Resul
     let mut ids = HashMap::new();
     let mut table = String::new();
     for state in 0..mdp.n_states() {
-        let id = of(state).action.map(|action| {
-            *ids.entry(action).or_insert_with_key(|action: &String| {
-                names.push(action.clone());
-                names.len() - 1
-            })
-        });
+        let id = of(state).action.map(|action| number_of(&mut ids, &mut names, action));
         table.push_str(if state == 0 { "    " } else { ", " });
         table.push_str(if state > 0 && state % 16 == 0 { "\n    " } else { "" });
         table.push_str(&id.map_or("-1".to_owned(), |id| id.to_string()));

@@ -22,7 +22,7 @@ pub fn watch(
     deadline: &Deadline,
     mut done: impl FnMut(&LiveAnswer, &Done) -> Result<()>,
 ) -> Result<()> {
-    let mut source = if from == Path::new("-") { Source::lines() } else { Source::file(from) };
+    let mut source = if from == Path::new("-") { ChangeSource::lines() } else { ChangeSource::file(from) };
     let mut n_refused = 0;
     let mut refuse = |problem: String| {
         n_refused += 1;
@@ -44,14 +44,14 @@ pub fn watch(
 }
 
 /// Where changes come from.
-enum Source {
+enum ChangeSource {
     /// Standard input: each change is applied when its last row has arrived.
     Lines(Parser, Receiver<std::result::Result<String, String>>),
     /// A file: everything added since the last check is applied together.
     File(Followed),
 }
 
-impl Source {
+impl ChangeSource {
     fn lines() -> Self {
         let (send, lines) = channel();
         std::thread::spawn(move || {

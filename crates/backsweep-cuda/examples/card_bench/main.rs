@@ -3,13 +3,16 @@
 //! `cargo run --release -p backsweep-cuda --example card_bench` runs every case, each in a process of its own; names of cases as
 //! arguments select. See `CASES` for what there is.
 
+#[path = "../../tests/it/host.rs"]
+mod host;
 mod models;
 
 use backsweep_cuda::{
-    Card, CardEngine, Engine, HostEngine, Layout, LayoutOptions, Prepared, Proposal, Task, memory,
+    Card, CardEngine, Layout, LayoutOptions, Prepared, Proposal, SweepEngine, Task, memory,
 };
 use backsweep_mdp::{Direction, Mdp, MdpBuilder, NO_CHOICE, Objective};
 use backsweep_solve::{Limits, Start, solve, solve_from};
+use host::HostEngine;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -160,7 +163,7 @@ fn same_bits(card: &Card, models: [(&str, Mdp); 6]) -> Outcome {
     // And the answers of whole solves.
     for (name, mdp) in &models {
         let prepared = Prepared::new(&task(mdp, 0.99, 1e-6), &LayoutOptions::default())?;
-        let proposal = |engine: &mut dyn Engine| prepared.run(engine);
+        let proposal = |engine: &mut dyn SweepEngine| prepared.run(engine);
         let new = || CardEngine::new(card, &prepared.layout, &prepared.rewards, 0.99, 1);
         let (first, second) = (proposal(&mut new()?)?, proposal(&mut new()?)?);
         if !same(&first.values, &second.values) {

@@ -1,7 +1,8 @@
 //! Layouts lose no arc, and sweeps over them give the values of a plain sweep.
 
 use crate::common::{Model, Shape, plain_sweep, plain_value, random_model};
-use backsweep_cuda::{Engine, HostEngine, LONG_ROW, Layout, LayoutOptions, TILE_ARCS, TILE_ROWS};
+use crate::host::HostEngine;
+use backsweep_cuda::{LONG_ROW, Layout, LayoutOptions, SweepEngine, TILE_ARCS, TILE_ROWS};
 use backsweep_mdp::{MdpBuilder, NO_CHOICE};
 
 const SHORT: Shape = Shape { n_states: 3000, most_choices: 4, most_arcs: 6, ends: true, weights: 9 };

@@ -1,7 +1,8 @@
 //! Proposals, by the plain engine, need no more than one sweep of the processor; bad ones cost time only.
 
 use crate::common::{Shape, random_model};
-use backsweep_cuda::{Error, HostEngine, LayoutOptions, Prepared, Task};
+use crate::host::HostEngine;
+use backsweep_cuda::{Error, LayoutOptions, Prepared, Task};
 use backsweep_mdp::{Direction, Mdp, Objective, Question, Rewards};
 use backsweep_solve::{Limits, Start, solve, solve_from};
 

@@ -3,7 +3,7 @@
 
 use super::chart::{Axis, Chart, INK, LineStyle, Mark, Panel, Point, Series};
 use super::palette::{curve, look};
-use super::user::file_name;
+use super::user;
 use crate::method::Method;
 use crate::query;
 use crate::result::{Results, Summary, WorldInfo};
@@ -59,10 +59,6 @@ fn chart(
     suffix: &str,
     panel: impl Fn(&WorldInfo) -> Option<Panel>,
 ) -> Option<Chart> {
-    let info = query::info(results, experiment)?;
-    let panels: Vec<Panel> = info.worlds.iter().filter_map(panel).collect();
-    let runs = query::runs_text(results, &[experiment]);
-    let heading = format!("{} ({runs}, 95 % interval)", info.title);
-    let columns = panels.len().min(3);
-    (columns > 0).then(|| Chart::new(&(file_name(experiment) + suffix), heading, columns, panels))
+    let worlds = &query::info(results, experiment)?.worlds;
+    user::chart(results, experiment, suffix, worlds.iter().filter_map(panel).collect())
 }

@@ -29,7 +29,8 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
             series,
         }
     };
-    chart(results, experiment, "", panel)
+    let panels = query::tasks(results, experiment).iter().map(|task| panel(task)).collect();
+    chart(results, experiment, "", panels)
 }
 
 /// The same scores against the measured time of a step; `None` where nothing was timed.
@@ -48,11 +49,12 @@ pub fn against_time(results: &Results, experiment: &str) -> Option<Chart> {
         y: score_axis(results, experiment),
         series: curves(results, experiment, task, |summary, _| time(summary)),
     };
-    chart(results, experiment, "-time", panel)
+    let panels = query::tasks(results, experiment).iter().map(|task| panel(task)).collect();
+    chart(results, experiment, "-time", panels)
 }
 
-fn chart(results: &Results, experiment: &str, suffix: &str, panel: impl Fn(&str) -> Panel) -> Option<Chart> {
-    let panels: Vec<Panel> = query::tasks(results, experiment).iter().map(|task| panel(task)).collect();
+/// The panels of an experiment under its title; `None` if there are none.
+pub fn chart(results: &Results, experiment: &str, suffix: &str, panels: Vec<Panel>) -> Option<Chart> {
     let name =
         query::info(results, experiment).map(|info| info.title.clone()).filter(|title| !title.is_empty());
     let runs = query::runs_text(results, &[experiment]);

@@ -19,7 +19,7 @@ const MIN_GROWTH_EXPONENT: f64 = 0.4;
 
 /// The comparisons that decide a claim, or what is missing for them.
 type Tests = Result<Vec<Test>, String>;
-type Point<'a> = (f64, &'a Summary);
+type CurvePoint<'a> = (f64, &'a Summary);
 
 /// Decides a claim.
 pub(super) type ClaimTest = fn(&Results, &Claim) -> Tests;
@@ -186,12 +186,12 @@ fn published(results: &Results, claim: &Claim) -> Tests {
     tests.collect()
 }
 
-fn lowest<'a>(points: &[Point<'a>]) -> Result<Point<'a>, String> {
+fn lowest<'a>(points: &[CurvePoint<'a>]) -> Result<CurvePoint<'a>, String> {
     let lowest = points.iter().copied().min_by(|one, other| one.1.mean.total_cmp(&other.1.mean));
     lowest.ok_or_else(|| "no step size was measured".to_owned())
 }
 
-fn at<'a>(points: &[Point<'a>], x: f64) -> Result<Point<'a>, String> {
+fn at<'a>(points: &[CurvePoint<'a>], x: f64) -> Result<CurvePoint<'a>, String> {
     let found = points.iter().copied().find(|(place, _)| (place - x).abs() < 1e-9);
     found.ok_or_else(|| format!("step size {x} was not measured"))
 }
@@ -285,7 +285,7 @@ fn beside_published<'a>(
     let number = if task.ends_with('1') { 1 } else { 2 };
     let points = curve(results, &format!("{task}/{method}"))?;
     points.iter().try_for_each(|(_, summary)| measured(summary).map(drop))?;
-    let beside = |(x, ours): Point<'a>| Some((x, ours, published(&errors_at(number, x)?)));
+    let beside = |(x, ours): CurvePoint<'a>| Some((x, ours, published(&errors_at(number, x)?)));
     Ok(points.into_iter().filter_map(beside).collect())
 }
 

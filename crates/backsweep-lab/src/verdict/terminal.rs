@@ -1,6 +1,6 @@
 //! The verdict as text: in brief, or with every claim and its numbers.
 
-use super::{Finding, List, Verdict, counts};
+use super::{ClaimList, Finding, Verdict, counts};
 
 /// The column in which claims begin: the longest finding between blanks.
 const INDENT: usize = 17;
@@ -13,7 +13,7 @@ const WIDTH: usize = 80;
 /// than a screen.
 pub fn brief(verdicts: &[Verdict]) -> String {
     let mut text = String::new();
-    for list in List::ALL {
+    for list in ClaimList::ALL {
         text += &format!("{}: {}\n", list.title(), counts(verdicts, list));
         for finding in [Finding::DoesNotHold, Finding::Undecided] {
             let ids = verdicts.iter().filter(|v| v.list == list && v.finding == finding).map(|v| v.id);
@@ -32,7 +32,7 @@ pub fn brief(verdicts: &[Verdict]) -> String {
 /// Every claim: the finding first, then the claim, its numbers and the explanation.
 pub fn verbose(verdicts: &[Verdict]) -> String {
     let mut text = String::new();
-    for list in List::ALL {
+    for list in ClaimList::ALL {
         text += &format!("{}: {}\n", list.title(), counts(verdicts, list));
         for Verdict { id, claim, place, finding, numbers, explanation, .. } in
             verdicts.iter().filter(|verdict| verdict.list == list)

@@ -92,7 +92,7 @@ fn counts(findings: &[[String; 3]], list: &str) -> String {
 #[test]
 fn totals_in_the_documents_are_those_of_the_results() {
     use backsweep_lab::result::Results;
-    use backsweep_lab::verdict::{List, judge};
+    use backsweep_lab::verdict::{ClaimList, judge};
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
     let (paper, readme) = (read("docs/paper.md"), read("README.md"));
@@ -107,11 +107,11 @@ fn totals_in_the_documents_are_those_of_the_results() {
         );
     }
     let mut known = Vec::new();
-    for list in List::ALL {
+    for list in ClaimList::ALL {
         let counts = runs.each_ref().map(|found| counts(found, &list.title().to_lowercase()));
         let row = format!("| {} | {} |", list.title(), counts.join(" | "));
         assert!(paper.contains(&row), "docs/paper.md needs the row {row}");
-        if list == List::Paper {
+        if list == ClaimList::Paper {
             let sentence = format!("{}: {}", list.title().to_lowercase(), counts[0]);
             assert!(readme.contains(&sentence), "README.md needs: {sentence}");
         }

@@ -1,9 +1,10 @@
 //! Predictions against what followed.
 
 use super::Estimate;
+use serde::Serialize;
 
 /// One group of held-out decisions: what was predicted for the logged policy, and what followed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The number of cases.
     pub n: usize,

@@ -3,13 +3,15 @@
 use super::Estimate;
 use crate::bootstrap::mean_interval;
 use crate::conclusion::MIN_CASES;
+use serde::Serialize;
 
 /// The gain of the held-out cases of one cohort.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CohortGain {
     /// The value that these cases share.
     pub name: String,
     /// The number of held-out cases.
+    #[serde(rename = "held_out_cases")]
     pub n: usize,
     /// Their gain; without an interval for fewer than [`MIN_CASES`].
     pub gain: Estimate,

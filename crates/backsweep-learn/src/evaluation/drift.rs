@@ -5,6 +5,7 @@
 
 use super::Estimate;
 use crate::bootstrap::mean_interval;
+use serde::Serialize;
 
 /// Into how many periods of about the same number of cases time is cut.
 const PERIODS: usize = 3;
@@ -12,11 +13,13 @@ const PERIODS: usize = 3;
 const MIN_PERIOD: usize = 20;
 
 /// The gain per period of time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Drift {
     /// The gain of the cases that began in each period, the earliest first.
+    #[serde(rename = "gain_by_period")]
     pub periods: Vec<Estimate>,
     /// By how many standard errors the gain of one period differs from that of the others, at most.
+    #[serde(rename = "standard_errors")]
     pub errors: f64,
 }
 

@@ -1,9 +1,10 @@
 //! A number with its interval, and how it is written.
 
+use serde::Serialize;
 use std::fmt;
 
 /// A value with its 95 % interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Estimate {
     /// The value.
     pub value: f64,
@@ -48,7 +49,7 @@ pub(crate) fn figure(x: f64) -> String {
 }
 
 /// An estimate for the policy, and its gain over what was logged in the same cases.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Against {
     /// The policy's value.
     pub policy: Estimate,

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::evaluated_policy::{self, EvaluatedPolicy, MixtureBuilder};
 use crate::fitted_model::FittedModel;
 use crate::learned::Fit;
-use crate::off_policy::Selected;
+use crate::off_policy::SelectedCases;
 use crate::settings::LearnSettings;
 use backsweep_mdp::Mdp;
 
@@ -89,7 +89,7 @@ impl HeldOutModel {
     /// The contribution of each case to the value in this model, relative to the mean (the infinitesimal jackknife).
     pub fn influences(
         &self,
-        selected: &Selected,
+        selected: &SelectedCases,
         other: &FittedModel,
         by_fold: &ByFolds,
         discount: f64,

@@ -15,8 +15,9 @@ use super::drift::{Drift, drift};
 use super::{Against, Estimate};
 use crate::bootstrap::mean_interval;
 use crate::learned::Fit;
-use crate::off_policy::{Selected, propensity};
+use crate::off_policy::{SelectedCases, propensity};
 use backsweep_log::Case;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The largest factor that [`Sensitivity`] looks for.
@@ -37,7 +38,7 @@ pub(super) struct Scores {
 }
 
 impl Scores {
-    pub fn new(cases: &Selected<'_>, fit: &Fit, returns: &[f64], discount: f64) -> Self {
+    pub fn new(cases: &SelectedCases<'_>, fit: &Fit, returns: &[f64], discount: f64) -> Self {
         let mut scores =
             Self { policy: Vec::new(), gains: Vec::new(), weights: Vec::new(), residuals: BTreeMap::new() };
         let weights = Weights::new(fit, discount);
@@ -57,7 +58,7 @@ impl Scores {
     }
 
     /// Compares the gain over time, in all cases that are known.
-    pub fn drift(all: &Selected<'_>, fit: &Fit, discount: f64) -> Option<Drift> {
+    pub fn drift(all: &SelectedCases<'_>, fit: &Fit, discount: f64) -> Option<Drift> {
         let weights = Weights::new(fit, discount);
         let logged = &fit.logged.evaluated.values;
         let gain = |case: &&Case| {
@@ -144,7 +145,7 @@ impl Weights {
     /// The score of a case and the sum of its weights; `follow` learns what followed each pair, minus Q.
     fn score(
         &self,
-        cases: &Selected<'_>,
+        cases: &SelectedCases<'_>,
         case: &Case,
         fit: &Fit,
         discount: f64,
@@ -217,10 +218,12 @@ impl Spread {
 /// The strength that a hidden factor would need to undo a gain: the factor by which it changes the odds of the logged decisions
 /// (the marginal sensitivity model, Tan 2006), infinite beyond 100. Values of later states are held fixed, so that it is an
 /// approximation in cases of several steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sensitivity {
     /// To move the lower end of the gain to 0; `None` if it is not above 0.
+    #[serde(rename = "undoes_finding")]
     pub finding: Option<f64>,
     /// To move the gain itself to 0.
+    #[serde(rename = "undoes_gain")]
     pub gain: Option<f64>,
 }

@@ -32,8 +32,7 @@ pub(crate) trait RowCells {
 
     /// The value as a number that can be binned.
     fn number(&mut self, slot: usize) -> Option<f64> {
-        let number: f64 = std::str::from_utf8(self.text(slot).trim_ascii()).ok()?.parse().ok()?;
-        number.is_finite().then_some(number)
+        parsed_number(self.text(slot))
     }
 
     /// The value as a place in the order of a case.
@@ -50,6 +49,12 @@ pub(crate) trait RowCells {
     fn repeats(&self, _slot: usize) -> bool {
         false
     }
+}
+
+/// A text as a finite number.
+pub(crate) fn parsed_number(text: &[u8]) -> Option<f64> {
+    let number: f64 = std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()?;
+    number.is_finite().then_some(number)
 }
 
 /// Consumes the rows of a log.

@@ -2,7 +2,7 @@
 
 use crate::decimal::{Decimal, NotDecimal};
 use crate::moment::{self, Moment, OrderKind};
-use crate::read::cells::RowCells;
+use crate::read::cells::{RowCells, parsed_number};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -215,11 +215,7 @@ impl RowCells for TypedCells<'_> {
             _ if column.is_missing(row) => None,
             ColumnValues::Integers(numbers) => Some(numbers[row] as f64),
             ColumnValues::Floats(numbers) => Some(numbers[row]).filter(|number| number.is_finite()),
-            _ => std::str::from_utf8(self.text(slot).trim_ascii())
-                .ok()?
-                .parse()
-                .ok()
-                .filter(|number: &f64| number.is_finite()),
+            _ => parsed_number(self.text(slot)),
         }
     }
 

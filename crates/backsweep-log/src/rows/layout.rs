@@ -6,7 +6,7 @@ use crate::derived::{DERIVED, DerivedColumns, START, SlotNames, is_previous, pla
 use crate::error::{RowProblem, UTF8};
 use crate::names::NameTable;
 use crate::read::cells::RowCells;
-use crate::rows::selection::Selection;
+use crate::rows::selection::RowConditions;
 use crate::spec::{EndRule, Spec};
 use crate::wording::{SpecField, Wording};
 
@@ -17,7 +17,7 @@ const UNKNOWN: u32 = u32::MAX;
 pub(crate) struct ColumnLayout<'a> {
     pub columns: Vec<String>,
     pub derived: &'a DerivedColumns,
-    pub selection: Selection,
+    pub selection: RowConditions,
     pub(super) case: Option<usize>,
     pub(super) order: Option<usize>,
     pub(super) state: Vec<NamePart>,
@@ -87,7 +87,7 @@ impl<'a> ColumnLayout<'a> {
             propensity: spec.propensity.as_ref().map(&mut slot),
             fold_by: spec.fold_by.as_ref().map(&mut slot),
             cohort: spec.cohort.as_ref().map(&mut slot),
-            selection: Selection::new(spec, &mut |column| slot(&column.to_owned())),
+            selection: RowConditions::new(spec, &mut |column| slot(&column.to_owned())),
             derived,
             case,
             order,

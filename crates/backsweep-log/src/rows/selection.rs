@@ -7,9 +7,9 @@ use crate::read::cells::{RowCells, RowSink};
 use crate::spec::Spec;
 
 /// The conditions that rows must meet, each with the slot of its column.
-pub(crate) struct Selection(Vec<(usize, Condition)>);
+pub(crate) struct RowConditions(Vec<(usize, Condition)>);
 
-impl Selection {
+impl RowConditions {
     pub fn new(spec: &Spec, slot: &mut dyn FnMut(&str) -> usize) -> Self {
         Self(spec.conditions.iter().map(|condition| (slot(&condition.column), condition.clone())).collect())
     }
@@ -17,7 +17,7 @@ impl Selection {
 
 /// Hands the rows that meet all conditions to a sink, with their derived columns.
 pub(crate) struct Selected<'a, S> {
-    conditions: &'a Selection,
+    conditions: &'a RowConditions,
     derived: &'a DerivedColumns,
     pub sink: S,
     /// The number of rows that were left out.
@@ -25,7 +25,7 @@ pub(crate) struct Selected<'a, S> {
 }
 
 impl<'a, S: RowSink> Selected<'a, S> {
-    pub fn new(conditions: &'a Selection, derived: &'a DerivedColumns, sink: S) -> Self {
+    pub fn new(conditions: &'a RowConditions, derived: &'a DerivedColumns, sink: S) -> Self {
         Self { conditions, derived, sink, n_left_out: 0 }
     }
 }

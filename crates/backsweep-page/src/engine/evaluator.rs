@@ -136,7 +136,7 @@ struct Course {
 }
 
 /// The next step of a search in a block.
-enum Search {
+enum LineSearch {
     /// Judge this policy.
     Judge(usize),
     /// This policy is the first within the line.
@@ -161,22 +161,22 @@ impl Course {
     }
 
     /// The next step of the bisection of the first block at a line.
-    fn search(&self, margin: f64) -> Search {
+    fn search(&self, margin: f64) -> LineSearch {
         let (mut low, mut high) = (0, BLOCK - 1);
         match self.block[high].1 {
-            None => return Search::Judge(high),
-            Some(lost) if lost > margin => return Search::Outside,
+            None => return LineSearch::Judge(high),
+            Some(lost) if lost > margin => return LineSearch::Outside,
             Some(_) => {}
         }
         while low < high {
             let middle = (low + high) / 2;
             match self.block[middle].1 {
-                None => return Search::Judge(middle),
+                None => return LineSearch::Judge(middle),
                 Some(lost) if lost <= margin => high = middle,
                 Some(_) => low = middle + 1,
             }
         }
-        Search::Crossed(high)
+        LineSearch::Crossed(high)
     }
 }
 
@@ -239,15 +239,15 @@ impl Evaluator {
         let (agent, course) = self.courses.iter_mut().enumerate().find(|(_, course)| course.is_ready())?;
         let line = course.n_reached;
         match course.search(case.margins[line]) {
-            Search::Judge(at) => {
+            LineSearch::Judge(at) => {
                 self.judged = Some((course.block[at].0.clone(), Some(at)));
                 None
             }
-            Search::Outside => {
+            LineSearch::Outside => {
                 course.block.drain(..BLOCK);
                 None
             }
-            Search::Crossed(at) => {
+            LineSearch::Crossed(at) => {
                 course.n_reached += 1;
                 let is_finish = course.n_reached == MARGINS.len();
                 let (problem, life, stamp) = (case.problem.number, course.life, course.block[at].0.stamp);

@@ -7,7 +7,7 @@ use super::frame::{Frame, Optimum, flat, layout_json};
 use super::report::CycleReport;
 use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
-use crate::scene::{Race, Scene};
+use crate::scene::{RaceResource, Scene};
 use backsweep::explore::EpsilonGreedy;
 use backsweep::{Action, Transition};
 use backsweep_worlds::grid_world::{GridWorld, OptimumSearch};
@@ -46,7 +46,7 @@ impl Recorder {
     /// # Errors
     /// If the scene is not valid.
     pub fn new(scene: Scene) -> Result<Self> {
-        let scene = Scene { race: Race::Steps, ..scene.check()? };
+        let scene = Scene { race: RaceResource::Steps, ..scene.check()? };
         let world = Arc::new(scene.grid_world()?);
         let optimum = optimum(&scene, &world)?;
         let agents: Vec<WatchedAgent> =
@@ -168,11 +168,6 @@ impl Recorder {
             self.last[k] = (q.clone(), u);
         }
         self.frames.push(json);
-    }
-
-    /// Returns the number of frames.
-    pub fn n_frames(&self) -> usize {
-        self.frames.len()
     }
 
     /// The recording.

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The time since some moment; it never runs backwards.
-pub type Clock = fn() -> Duration;
+pub type EngineClock = fn() -> Duration;
 
 /// The time between two frames, and between two of a large world.
 const FRAME_INTERVAL: Duration = Duration::from_millis(16);
@@ -38,7 +38,7 @@ const MAX_COUNT: u64 = 1_000_000;
 /// the policies [to be judged](Self::to_judge). `A` is what names the sender of a command.
 #[derive(Debug)]
 pub struct EngineState<A> {
-    clock: Clock,
+    clock: EngineClock,
     scene: Arc<Scene>,
     world: Arc<GridWorld>,
     /// True if there is no path to the goal.
@@ -114,7 +114,7 @@ impl<A> EngineState<A> {
     ///
     /// # Errors
     /// If the scene is not valid.
-    pub fn new(scene: Scene, running: bool, last_episode: Option<u64>, clock: Clock) -> Result<Self> {
+    pub fn new(scene: Scene, running: bool, last_episode: Option<u64>, clock: EngineClock) -> Result<Self> {
         let scene = scene.check()?;
         let world = Arc::new(scene.grid_world()?);
         let scene = Arc::new(Scene { maze: world.text(), ..scene });

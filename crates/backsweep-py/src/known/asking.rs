@@ -1,7 +1,7 @@
 //! Questions from Python, checked, and answers in the form that Python takes.
 
 use crate::errors;
-use crate::known::named_mdp::{Effort, NamedMdp};
+use crate::known::named_mdp::{NamedMdp, SolveEffort};
 use crate::known::stopping::Stopping;
 use backsweep::Settings;
 use backsweep_cuda::Device;
@@ -51,7 +51,7 @@ pub fn effort(
     (tolerance, relative): (f64, f64),
     method: Option<String>,
     threads: Option<usize>,
-) -> PyResult<Effort> {
+) -> PyResult<SolveEffort> {
     let one_counts = tolerance > 0.0 || (tolerance == 0.0 && relative > 0.0);
     if !(one_counts && tolerance.is_finite()) {
         return Err(errors::value(format!("tolerance is {tolerance}; expected a finite number above 0")));
@@ -63,7 +63,7 @@ pub fn effort(
         return Err(errors::value("threads is 0; expected 1 or more"));
     }
     let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    Ok(Effort { tolerance, relative, method, threads: threads.unwrap_or_else(all) })
+    Ok(SolveEffort { tolerance, relative, method, threads: threads.unwrap_or_else(all) })
 }
 
 /// The device of this name, which computes the values; with a method it can only be the processor.

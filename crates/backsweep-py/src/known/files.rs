@@ -6,7 +6,6 @@ use crate::names::{self, Key, Names};
 use backsweep::save::{Name, SavedAgent};
 use backsweep_mdp::{self as mdp, Compression, Format, Mdp, ReadMdp};
 use backsweep_solve::{Session, action_names, learned_mdp};
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::path::Path;
@@ -110,11 +109,7 @@ pub fn write(
 /// An error of reading or writing: what the system says as `OSError`, anything else as `FileError`.
 fn from_mdp(py: Python<'_>, path: &Path, error: &mdp::Error) -> PyErr {
     match error {
-        mdp::Error::System { code: Some(code), .. } => {
-            let text = std::io::Error::from_raw_os_error(*code).to_string();
-            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-            PyOSError::new_err((*code, text, path.display().to_string()))
-        }
+        mdp::Error::System { code: Some(code), .. } => errors::system(*code, path),
         _ => errors::file(py, error.to_string()),
     }
 }

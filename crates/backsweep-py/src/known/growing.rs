@@ -7,69 +7,57 @@ use crate::known::arrays::action_names;
 use crate::known::asking::checked_discount;
 use crate::known::build::{RowBuilder, Sums};
 use backsweep_mdp::DiskWriter;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 use std::path::PathBuf;
-
-/// An empty place of the table.
-const EMPTY: u32 = u32::MAX;
 
 /// Rows of whole numbers, numbered in the order in which they were met.
 struct Rows {
     width: usize,
     /// Row after row.
     items: Vec<i64>,
-    /// `places[i]` is the number of a row that hashes to `i` or to a place before it without a gap between, or EMPTY. The
-    /// length is a power of two, and at most half of it is filled.
-    places: Vec<u32>,
+    /// The numbers of the rows, found by what the rows are.
+    numbers: HashTable<u32>,
+}
+
+fn row_of(items: &[i64], width: usize, number: u32) -> &[i64] {
+    &items[number as usize * width..][..width]
+}
+
+fn hash(row: &[i64]) -> u64 {
+    FxBuildHasher.hash_one(row)
 }
 
 impl Rows {
     fn len(&self) -> usize {
-        self.items.len() / self.width
-    }
-
-    fn row(&self, number: u32) -> &[i64] {
-        &self.items[number as usize * self.width..][..self.width]
-    }
-
-    /// The place of a row: where its number is, or where it belongs.
-    fn place(&self, row: &[i64]) -> usize {
-        let mut hasher = FxHasher::default();
-        row.iter().for_each(|&item| hasher.write_i64(item));
-        let mask = self.places.len() - 1;
-        let mut place = hasher.finish() as usize & mask;
-        while self.places[place] != EMPTY && self.row(self.places[place]) != row {
-            place = (place + 1) & mask;
-        }
-        place
+        self.numbers.len()
     }
 
     /// The number of a row; a new row gets the next one.
     fn number(&mut self, row: &[i64]) -> Result<u32, String> {
-        let n = self.len();
-        if 2 * (n + 1) > self.places.len() {
-            self.places = vec![EMPTY; 4 * (n + 1).next_power_of_two()];
-            for number in 0..n as u32 {
-                let place = self.place(self.row(number));
-                self.places[place] = number;
+        let Self { width, items, numbers } = self;
+        let n = numbers.len();
+        let is_same = |&number: &u32| row_of(items, *width, number) == row;
+        let rehash = |&number: &u32| hash(row_of(items, *width, number));
+        match numbers.entry(hash(row), is_same, rehash) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(_) if n >= u32::MAX as usize => {
+                Err(format!("found more than {n} states; expected fewer than 2³²"))
+            }
+            Entry::Vacant(place) => {
+                place.insert(n as u32);
+                items.extend_from_slice(row);
+                Ok(n as u32)
             }
         }
-        let place = self.place(row);
-        if self.places[place] == EMPTY {
-            if n >= EMPTY as usize {
-                return Err(format!("found more than {n} states; expected fewer than 2³²"));
-            }
-            self.places[place] = n as u32;
-            self.items.extend_from_slice(row);
-        }
-        Ok(self.places[place])
     }
 }
 
@@ -84,7 +72,7 @@ impl StateRows {
         if width == 0 {
             return Err(errors::value("start has no columns; expected states of at least one whole number"));
         }
-        Ok(Self(Exclusive::new(Rows { width, items: Vec::new(), places: Vec::new() })))
+        Ok(Self(Exclusive::new(Rows { width, items: Vec::new(), numbers: HashTable::new() })))
     }
 
     fn __len__(&self) -> PyResult<usize> {

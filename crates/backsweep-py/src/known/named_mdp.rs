@@ -26,14 +26,14 @@ impl Default for NamedMdp {
 }
 
 /// Settings for the answer.
-pub struct Effort {
+pub struct SolveEffort {
     pub tolerance: f64,
     pub relative: f64,
     pub method: Option<String>,
     pub threads: usize,
 }
 
-impl Effort {
+impl SolveEffort {
     /// Calls a solver without the interpreter.
     pub fn run<T: Send, E: Into<CardError> + Send>(
         &self,

@@ -1,8 +1,8 @@
 //! Models that stay on disk: behind `backsweep.StreamedMDP`.
 
 use crate::errors;
-use crate::known::asking::{checked_discount, stopping};
-use backsweep_mdp::{Direction, DiskMdp, NO_CHOICE};
+use crate::known::asking::{checked_discount, ids, stopping};
+use backsweep_mdp::{Direction, DiskMdp};
 use backsweep_solve::{Limits, solve_streamed};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -67,16 +67,11 @@ impl DiskModel {
         let solution = solved.map_err(errors::refused)?;
         let column =
             |of: &dyn Fn(usize) -> f64| (0..solution.n_states()).map(of).collect::<Vec<_>>().into_pyarray(py);
-        let policy: Vec<i64> = solution
-            .policy
-            .iter()
-            .map(|&choice| if choice == NO_CHOICE { -1 } else { i64::from(choice) })
-            .collect();
         let numbers = (
             column(&|state| solution.value(state)),
             column(&|state| solution.lower(state)),
             column(&|state| solution.upper(state)),
-            policy.into_pyarray(py),
+            ids(&solution.policy).into_pyarray(py),
         );
         let stopped = stopped.filter(|_| !solution.converged);
         let rest =

@@ -30,7 +30,7 @@ pub struct Server {
 
 impl Server {
     pub fn start(scene: Scene, running: bool, limits: ClientLimits) -> Self {
-        let (engine, engine_thread) = Engine::start(scene, running).unwrap();
+        let (engine, engine_thread) = Engine::start(scene, running, None).unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let (sender, receiver) = std::sync::mpsc::channel();
         let served = engine.clone();
@@ -120,7 +120,7 @@ pub struct Running {
 
 impl Running {
     pub fn start(scene: Scene, running: bool) -> Self {
-        let (engine, thread) = Engine::start(scene, running).unwrap();
+        let (engine, thread) = Engine::start(scene, running, None).unwrap();
         Self::of(engine, thread)
     }
 

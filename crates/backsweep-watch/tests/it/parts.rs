@@ -92,7 +92,7 @@ fn agents_stop_at_the_step_that_ends_their_last_episode() {
     let steps = || {
         let scene =
             Scene { rival: Some(backsweep_baselines::MOORE_ATKESON), speed: None, ..Scene::default() };
-        let (engine, thread) = Engine::start_until(scene, true, Some(7)).unwrap();
+        let (engine, thread) = Engine::start(scene, true, Some(7)).unwrap();
         let begin = Instant::now();
         while engine.frame().running {
             assert!(begin.elapsed() < Duration::from_secs(60), "the engine is still running");

@@ -40,7 +40,7 @@ fn assert_prompt(what: &str, took: Duration) {
 #[test]
 fn every_command_is_answered_promptly_in_the_middle_of_ten_thousand_cycles() {
     for planner in backsweep_baselines::PLANNERS {
-        let (engine, thread) = Engine::start(large(planner, 0), true).unwrap();
+        let (engine, thread) = Engine::start(large(planner, 0), true, None).unwrap();
         // Enough is learned that planning has a lot to do.
         while engine.frame().agents[0].steps < 20_000 {
             std::thread::sleep(Duration::from_millis(5));
@@ -79,7 +79,7 @@ fn every_command_is_answered_promptly_in_the_middle_of_ten_thousand_cycles() {
 #[test]
 fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
     let scene = Scene { speed: Some(3000.0), ..large(PlannerKind::REVERSED_FULL_BACKUPS, 0) };
-    let (engine, thread) = Engine::start(scene, true).unwrap();
+    let (engine, thread) = Engine::start(scene, true, None).unwrap();
     std::thread::sleep(Duration::from_millis(3000));
     send(&engine, change(json!({ "cycles": 10, "planner": "value_iteration", "speed": null })));
     std::thread::sleep(Duration::from_millis(500));
@@ -92,7 +92,8 @@ fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
 
 #[test]
 fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
-    let (engine, thread) = Engine::start(large(backsweep_baselines::VALUE_ITERATION, 100), false).unwrap();
+    let (engine, thread) =
+        Engine::start(large(backsweep_baselines::VALUE_ITERATION, 100), false, None).unwrap();
     assert_prompt("step", send(&engine, ViewerCommand::Step { count: 100_000 }));
     let frame = engine.frame();
     assert!(frame.busy && !frame.running, "it is still stepping");
@@ -115,7 +116,7 @@ fn a_pause_in_the_middle_of_a_step_does_not_change_what_is_learned() {
     let scene =
         || Scene { cycles: 3000, maze: "S...\n.##.\n...G\n".into(), ..large(PlannerKind::SMALL_BACKUPS, 0) };
     let learn = |pauses: bool| {
-        let (engine, thread) = Engine::start(scene(), false).unwrap();
+        let (engine, thread) = Engine::start(scene(), false, None).unwrap();
         if pauses {
             for _ in 0..20 {
                 send(&engine, ViewerCommand::Run {});
@@ -138,7 +139,7 @@ fn a_pause_in_the_middle_of_a_step_does_not_change_what_is_learned() {
 
 #[test]
 fn two_viewers_can_change_different_settings_at_the_same_time() {
-    let (engine, thread) = Engine::start(Scene::default(), false).unwrap();
+    let (engine, thread) = Engine::start(Scene::default(), false, None).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         for i in 1..=15 {

@@ -4,7 +4,7 @@ use crate::common::Running;
 use backsweep::PlannerKind;
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::{Break, ViewerCommand};
-use backsweep_watch::scene::{Race, Scene};
+use backsweep_watch::scene::{RaceResource, Scene};
 use backsweep_worlds::grid_world::Brush;
 
 /// A small maze in which every planner soon ends episodes.
@@ -74,7 +74,7 @@ fn what_a_cycle_reports_adds_up() {
 fn a_race_on_equal_work_is_even_in_additions() {
     let scene = Scene {
         rival: Some(backsweep_baselines::VALUE_ITERATION),
-        race: Race::Work,
+        race: RaceResource::Work,
         ..small(PlannerKind::REVERSED_FULL_BACKUPS)
     };
     let frame = Running::start(scene, false).send(ViewerCommand::Step { count: 20_000 });
@@ -110,7 +110,7 @@ fn work_is_counted_in_additions_for_every_planner() {
 fn a_race_on_equal_time_lets_both_learn() {
     let scene = Scene {
         rival: Some(backsweep_baselines::VALUE_ITERATION),
-        race: Race::Time,
+        race: RaceResource::Time,
         ..small(PlannerKind::REVERSED_FULL_BACKUPS)
     };
     let frame = Running::start(scene, false).send(ViewerCommand::Step { count: 20_000 });
@@ -185,7 +185,7 @@ fn a_broken_world_is_relearned_counted_and_undone() {
 fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
     let runs = |disturb: bool| {
         let scene = Scene { speed: None, ..small(PlannerKind::SMALL_BACKUPS) };
-        let (engine, thread) = backsweep_watch::engine::Engine::start_until(scene, false, Some(201)).unwrap();
+        let (engine, thread) = backsweep_watch::engine::Engine::start(scene, false, Some(201)).unwrap();
         let running = Running::of(engine, thread);
         if disturb {
             running.send(ViewerCommand::Step { count: 5 });

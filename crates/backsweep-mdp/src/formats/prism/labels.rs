@@ -1,7 +1,7 @@
 //! `.lab`, the labels, and `.sta`, the states.
 
 use super::super::text::{TextLine, TextLines};
-use crate::{INIT, Label, Mdp, Result};
+use crate::{Label, Mdp, Result};
 
 /// Reads `0="init" 1="goal"` and lines `state: label …`; or Storm's `#DECLARATION`, names, `#END` and lines `state name …`.
 pub fn read(mut lines: TextLines, mdp: &mut Mdp) -> Result<()> {
@@ -40,15 +40,7 @@ pub fn read(mut lines: TextLines, mdp: &mut Mdp) -> Result<()> {
             rest = after;
         }
     }
-    for (_, mut label) in labels {
-        label.states.sort_unstable();
-        label.states.dedup();
-        if label.name == INIT {
-            mdp.initial = label.states;
-        } else {
-            mdp.labels.push(label);
-        }
-    }
+    labels.into_iter().for_each(|(_, label)| mdp.add_label(label));
     Ok(())
 }
 

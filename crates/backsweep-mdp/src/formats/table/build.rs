@@ -1,6 +1,6 @@
 //! From rows with names to arrays.
 
-use crate::{Error, INIT, Label, Mdp, Result, Rewards, SUM_SLACK};
+use crate::{Error, Label, Mdp, Result, Rewards, SUM_SLACK};
 use std::collections::HashMap;
 
 /// One row of a table.
@@ -134,15 +134,7 @@ impl CsvModel {
             rewards.arcs.resize(mdp.targets.len(), 0.0);
         }
         mdp.rewards.push(rewards);
-        for mut label in self.labels {
-            label.states.sort_unstable();
-            label.states.dedup();
-            if label.name == INIT {
-                mdp.initial = label.states;
-            } else {
-                mdp.labels.push(label);
-            }
-        }
+        self.labels.into_iter().for_each(|label| mdp.add_label(label));
         mdp.state_names = self.states.names;
         if mdp.state_names.iter().enumerate().all(|(i, name)| name.parse() == Ok(i)) {
             mdp.state_names.clear();

@@ -42,7 +42,7 @@ pub struct DiskMdp {
     initial: Vec<u32>,
     action_names: Vec<String>,
     n_actions: usize,
-    blocks: Vec<Block>,
+    blocks: Vec<StateBlock>,
 }
 
 /// One reward structure: the entries that it has.
@@ -56,7 +56,7 @@ struct DiskRewards {
 
 /// Consecutive states with their choices and arcs.
 #[derive(Clone, Debug, PartialEq)]
-struct Block {
+struct StateBlock {
     states: Range<usize>,
     choices: Range<u64>,
     arcs: Range<u64>,
@@ -239,11 +239,11 @@ impl DiskMdp {
     }
 
     /// Checks all offsets, and cuts the states into blocks.
-    fn cut(&self, arcs_per_block: u64) -> Result<Vec<Block>> {
+    fn cut(&self, arcs_per_block: u64) -> Result<Vec<StateBlock>> {
         let mut choices = self.offsets(CHOICES, self.n_states as u64, self.n_choices)?;
         let mut arcs = self.offsets(BRANCHES, self.n_choices, self.n_arcs)?;
         let mut blocks = Vec::new();
-        let mut block = Block { states: 0..0, choices: 0..0, arcs: 0..0 };
+        let mut block = StateBlock { states: 0..0, choices: 0..0, arcs: 0..0 };
         let (mut choice, mut arc) = (choices.next()?, arcs.next()?);
         for state in 0..self.n_states {
             let end = choices.next()?;
@@ -256,9 +256,9 @@ impl DiskMdp {
             if is_full && !block.states.is_empty() {
                 let (states, choices, arcs) = (block.states.end, block.choices.end, block.arcs.end);
                 blocks.push(block);
-                block = Block { states: states..states, choices: choices..choices, arcs: arcs..arcs };
+                block = StateBlock { states: states..states, choices: choices..choices, arcs: arcs..arcs };
             }
-            block = Block {
+            block = StateBlock {
                 states: block.states.start..state + 1,
                 choices: block.choices.start..choice,
                 arcs: block.arcs.start..arc,

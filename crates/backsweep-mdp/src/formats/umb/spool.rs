@@ -3,7 +3,7 @@
 //! An archive has one array after another, and the rows of a state belong to several of them. Each array grows in a file of its
 //! own beside the target; at the end they are copied into the archive and removed.
 
-use super::write::{ArchiveCounts, archive_index};
+use super::write::{ArchiveCounts, ArchiveWriter, add, append, archive_index, bits, rewards_about};
 use super::{ACTION_NAME_ENDS, ACTION_NAMES, ACTIONS, BRANCHES, CHOICES, INITIAL, PROBABILITIES, TARGETS};
 use crate::formats::{create_temporary, replace};
 use crate::{ChoicePlace, Error, MAX_REWARD, Result, check_row};
@@ -143,11 +143,6 @@ impl DiskWriter {
         self.choices.put(&self.n_choices.to_le_bytes())
     }
 
-    /// The number of states that were ended.
-    pub fn n_states(&self) -> u64 {
-        self.n_states
-    }
-
     /// Writes the archive. `action_names` may be empty: actions then have only numbers.
     ///
     /// # Errors
@@ -190,22 +185,17 @@ impl DiskWriter {
             n_arcs: self.n_arcs,
             chain: false,
         };
-        let double = serde_json::json!({"type": "double", "size": 64});
-        let rewards = serde_json::json!({"reward": {"alias": "", "applies-to": ["choices"], "type": double}});
-        let annotations = serde_json::json!({ "rewards": rewards });
+        let annotations = serde_json::json!({"rewards": {"reward": rewards_about("", &["choices"])}});
+        let index = serde_json::to_string_pretty(&archive_index(&counts, annotations))?;
         let mut archive = tar::Builder::new(output);
-        add(
-            &mut archive,
-            "index.json",
-            serde_json::to_string_pretty(&archive_index(&counts, annotations))?.as_bytes(),
-        )?;
-        let spool = |archive: &mut tar::Builder<&mut dyn Write>, name: &str, spool: &mut Spool| {
+        add(&mut archive, "index.json", index.as_bytes())?;
+        let spool = |archive: &mut ArchiveWriter, name: &str, spool: &mut Spool| {
             let size = spool.n_bytes;
             append(archive, name, size, spool.rewind()?)
         };
         spool(&mut archive, CHOICES, &mut self.choices)?;
         if !initial.is_empty() {
-            add(&mut archive, INITIAL, &super::write::bits(initial, self.n_states as usize))?;
+            add(&mut archive, INITIAL, &bits(initial, self.n_states as usize))?;
         }
         spool(&mut archive, BRANCHES, &mut self.branches)?;
         if self.n_arcs > 0 {
@@ -227,20 +217,4 @@ impl DiskWriter {
         spool(&mut archive, REWARDS, &mut self.rewards)?;
         archive.into_inner().map(drop)
     }
-}
-
-fn add(archive: &mut tar::Builder<&mut dyn Write>, name: &str, bytes: &[u8]) -> io::Result<()> {
-    append(archive, name, bytes.len() as u64, bytes)
-}
-
-fn append(
-    archive: &mut tar::Builder<&mut dyn Write>,
-    name: &str,
-    size: u64,
-    data: impl io::Read,
-) -> io::Result<()> {
-    let mut header = tar::Header::new_ustar();
-    header.set_size(size);
-    header.set_mode(0o644);
-    archive.append_data(&mut header, name, data)
 }

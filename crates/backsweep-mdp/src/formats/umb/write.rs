@@ -62,31 +62,33 @@ fn archive(mdp: &Mdp, output: &mut dyn Write) -> io::Result<()> {
     archive.finish()
 }
 
-type Archive<'a> = tar::Builder<&'a mut dyn Write>;
+pub type ArchiveWriter<'a> = tar::Builder<&'a mut dyn Write>;
 
-fn add(archive: &mut Archive, name: &str, bytes: &[u8]) -> io::Result<()> {
-    append(archive, name, bytes.len(), bytes)
+/// Appends an entry.
+pub fn add(archive: &mut ArchiveWriter, name: &str, bytes: &[u8]) -> io::Result<()> {
+    append(archive, name, bytes.len() as u64, bytes)
 }
 
-fn append(archive: &mut Archive, name: &str, size: usize, input: impl Read) -> io::Result<()> {
+/// Appends an entry of this size as it is read.
+pub fn append(archive: &mut ArchiveWriter, name: &str, size: u64, input: impl Read) -> io::Result<()> {
     let mut header = tar::Header::new_ustar();
-    header.set_size(size as u64);
+    header.set_size(size);
     header.set_mode(0o644);
     archive.append_data(&mut header, name, input)
 }
 
-fn add_wide(archive: &mut Archive, name: &str, ids: &[u32]) -> io::Result<()> {
-    append(archive, name, 8 * ids.len(), Words(ids.iter().map(|&id| u64::from(id).to_le_bytes())))
+fn add_wide(archive: &mut ArchiveWriter, name: &str, ids: &[u32]) -> io::Result<()> {
+    append(archive, name, 8 * ids.len() as u64, WordBytes(ids.iter().map(|&id| u64::from(id).to_le_bytes())))
 }
 
-fn add_doubles(archive: &mut Archive, name: &str, values: &[f64]) -> io::Result<()> {
-    append(archive, name, 8 * values.len(), Words(values.iter().map(|value| value.to_le_bytes())))
+fn add_doubles(archive: &mut ArchiveWriter, name: &str, values: &[f64]) -> io::Result<()> {
+    append(archive, name, 8 * values.len() as u64, WordBytes(values.iter().map(|value| value.to_le_bytes())))
 }
 
 /// The bytes of numbers, made as they are read: a second copy of the arcs would cost as much memory as the model.
-struct Words<I>(I);
+struct WordBytes<I>(I);
 
-impl<I: Iterator<Item = [u8; 8]>> Read for Words<I> {
+impl<I: Iterator<Item = [u8; 8]>> Read for WordBytes<I> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let (places, rest) = to.as_chunks_mut();
         if places.is_empty() && !rest.is_empty() {
@@ -108,9 +110,7 @@ fn index(mdp: &Mdp, actions: &Actions, label_ids: &[String], reward_ids: &[Strin
     for (rewards, id) in mdp.rewards.iter().zip(reward_ids) {
         let applies_to: Vec<&str> =
             parts(rewards, mdp.n_choices()).into_iter().map(|(part, _)| part).collect();
-        let double = json!({"type": "double", "size": 64});
-        all_rewards
-            .insert(id.clone(), json!({"alias": rewards.name, "applies-to": applies_to, "type": double}));
+        all_rewards.insert(id.clone(), rewards_about(&rewards.name, &applies_to));
     }
     let mut annotations = Map::new();
     if !aps.is_empty() {
@@ -128,6 +128,11 @@ fn index(mdp: &Mdp, actions: &Actions, label_ids: &[String], reward_ids: &[Strin
         chain: mdp.chain,
     };
     archive_index(&counts, Value::Object(annotations))
+}
+
+/// The entry of rewards in the index of an archive.
+pub fn rewards_about(name: &str, applies_to: &[&str]) -> Value {
+    json!({"alias": name, "applies-to": applies_to, "type": {"type": "double", "size": 64}})
 }
 
 /// The numbers that the index of an archive gives.
@@ -232,6 +237,7 @@ fn ids<'a>(names: impl Iterator<Item = &'a String>, word: &str) -> Vec<String> {
     names.iter().map(id).collect()
 }
 
+/// The bits of a set, padded to 8 bytes.
 pub fn bits(set: &[u32], n: usize) -> Vec<u8> {
     let mut bytes = vec![0; n.div_ceil(64) * 8];
     for &at in set {

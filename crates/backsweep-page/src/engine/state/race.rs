@@ -6,18 +6,18 @@ use crate::engine::frame::RunResults;
 use crate::engine::time_to_optimum::Figure3Run;
 use crate::engine::watched_agent::WatchedAgent;
 use crate::error::Result;
-use crate::scene::Race;
+use crate::scene::RaceResource;
 use std::sync::Arc;
 
 impl<A> EngineState<A> {
     /// The agent that is next in a race on equal work or time; `None` if all take their steps together.
     pub(super) fn whose_turn(&self) -> Option<usize> {
-        if self.agents.len() < 2 || self.scene.race == Race::Steps {
+        if self.agents.len() < 2 || self.scene.race == RaceResource::Steps {
             return None;
         }
         let last = self.last_episode.unwrap_or(u64::MAX);
         let measure = |&k: &usize| match self.scene.race {
-            Race::Time => (self.spent[k].as_nanos() as u64, self.agents[k].steps()),
+            RaceResource::Time => (self.spent[k].as_nanos() as u64, self.agents[k].steps()),
             _ => (self.agents[k].stamp().additions, self.agents[k].steps()),
         };
         (0..self.agents.len()).filter(|&k| self.agents[k].episodes() < last).min_by_key(measure)

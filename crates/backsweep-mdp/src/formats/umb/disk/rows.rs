@@ -1,7 +1,7 @@
 //! The rows of a block of states, read from the file and checked.
 
 use super::super::{ACTIONS, BRANCHES, CHOICES, PROBABILITIES, TARGETS};
-use super::{Block, DiskMdp, DiskRewards, unreadable};
+use super::{DiskMdp, DiskRewards, StateBlock, unreadable};
 use crate::{ChoicePlace, Error, MAX_REWARD, Result, RowProblem, SUM_SLACK};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -87,7 +87,7 @@ impl DiskMdp {
         Ok(choices.iter().enumerate().map(name).collect())
     }
 
-    fn choices_of(&self, file: &mut File, block: &Block, rows: &mut BlockRows) -> Result<()> {
+    fn choices_of(&self, file: &mut File, block: &StateBlock, rows: &mut BlockRows) -> Result<()> {
         rows.first_state = block.states.start;
         let states = block.states.start as u64..block.states.end as u64;
         self.starts(file, CHOICES, states, &block.choices, &mut rows.bytes, &mut rows.choices)
@@ -96,7 +96,7 @@ impl DiskMdp {
     fn fill(
         &self,
         file: &mut File,
-        block: &Block,
+        block: &StateBlock,
         rewards: &DiskRewards,
         rows: &mut BlockRows,
     ) -> Result<()> {
@@ -142,7 +142,7 @@ impl DiskMdp {
     fn expected(
         &self,
         file: &mut File,
-        block: &Block,
+        block: &StateBlock,
         parts: &DiskRewards,
         rows: &mut BlockRows,
     ) -> Result<()> {
@@ -194,7 +194,7 @@ impl DiskMdp {
     }
 
     /// The first problem of a row that has one.
-    fn bad_row(&self, block: &Block, rows: &BlockRows, choice: usize, row: Range<usize>) -> Error {
+    fn bad_row(&self, block: &StateBlock, rows: &BlockRows, choice: usize, row: Range<usize>) -> Error {
         let bad = row.clone().find(|&arc| !(0.0..=1.0 + SUM_SLACK).contains(&rows.probabilities[arc]));
         let problem = match bad {
             Some(arc) => {

@@ -2,9 +2,7 @@
 //!
 //! Tests run it where no card is, and compare a card with it bit for bit.
 
-use crate::Result;
-use crate::iterate::{Change, Engine};
-use crate::layout::Layout;
+use backsweep_cuda::{Layout, Result, SweepChange, SweepEngine};
 use backsweep_mdp::NO_CHOICE;
 
 /// The threads of a block.
@@ -85,7 +83,7 @@ impl<'a> HostEngine<'a> {
         self.rewards[row] + self.discount * sums[0]
     }
 
-    fn set(&mut self, state: usize, value: f64, choice: u32, change: &mut Change) {
+    fn set(&mut self, state: usize, value: f64, choice: u32, change: &mut SweepChange) {
         self.next[state] = value;
         note(change, value - self.values[state]);
         change.changed += u64::from(self.policy[state] != choice);
@@ -93,20 +91,20 @@ impl<'a> HostEngine<'a> {
     }
 }
 
-fn note(change: &mut Change, by: f64) {
+fn note(change: &mut SweepChange, by: f64) {
     change.least = change.least.min(by);
     change.most = change.most.max(by);
 }
 
-const NOTHING: Change = Change { least: f64::INFINITY, most: f64::NEG_INFINITY, changed: 0 };
+const NOTHING: SweepChange = SweepChange { least: f64::INFINITY, most: f64::NEG_INFINITY, changed: 0 };
 
-impl Engine for HostEngine<'_> {
+impl SweepEngine for HostEngine<'_> {
     fn begin(&mut self, values: &[f64]) -> Result<()> {
         self.values.copy_from_slice(values);
         Ok(())
     }
 
-    fn sweep(&mut self) -> Result<Change> {
+    fn sweep(&mut self) -> Result<SweepChange> {
         let layout = self.layout;
         let last = layout.passes() - 1;
         for pass in 0..last {
@@ -169,7 +167,7 @@ impl Engine for HostEngine<'_> {
         Ok(())
     }
 
-    fn policy_sweep(&mut self, report: bool) -> Result<Option<Change>> {
+    fn policy_sweep(&mut self, report: bool) -> Result<Option<SweepChange>> {
         let mut change = NOTHING;
         for tile in &self.layout.chain_tiles {
             let mut from = tile.arc as usize;

@@ -1,5 +1,6 @@
 //! Builds a model row by row.
 
+use crate::check::check_size;
 use crate::{Error, Mdp, Result};
 
 /// Builds the rows of a model in order: the arcs of a choice, then its end; the choices of a state, then its end.
@@ -72,13 +73,7 @@ impl MdpBuilder {
         for (what, found) in
             [("states", mdp.n_states()), ("choices", mdp.n_choices()), ("arcs", mdp.n_arcs())]
         {
-            if found >= u32::MAX as usize {
-                let most = u32::MAX - 1;
-                return Err(Error::new(
-                    "model",
-                    format!("found {found} {what} or more; expected at most {most}"),
-                ));
-            }
+            check_size(what, found)?;
         }
         let open = [
             ("choice", mdp.arcs[mdp.n_choices()] as usize != mdp.n_arcs()),

@@ -173,6 +173,15 @@ pub(crate) fn offset_fits(what: &str, (i, last): (u64, u64), before: u64, found:
     Err(Error::new(format!("{what}[{i}]"), format!("found {found}; expected {expected}")))
 }
 
+/// Checks that 32 bits can count the states, choices or arcs of a model.
+pub(crate) fn check_size(what: &str, found: usize) -> Result<()> {
+    if found < u32::MAX as usize {
+        return Ok(());
+    }
+    let most = u32::MAX - 1;
+    Err(Error::new("model", format!("found {found} {what} or more; expected at most {most}")))
+}
+
 fn length<T: std::fmt::Display>(what: impl Fn() -> T, found: usize, expected: usize) -> Result<()> {
     if found != 0 && found != expected {
         return Err(Error::new(what(), format!("found {found}; expected {expected} or none")));

@@ -1,7 +1,9 @@
 //! A known Markov decision process as flat arrays.
 
+use crate::check::check_size;
 use crate::{ChoicePlace, Error, Result};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A known MDP in compressed rows.
 ///
@@ -140,18 +142,58 @@ impl Mdp {
     /// # Errors
     /// As [`Mdp::check`]. The model is unchanged then.
     pub fn replace_row(&mut self, choice: usize, targets: &[u32], probabilities: &[f64]) -> Result<()> {
-        self.check_row(choice, targets, probabilities)?;
-        let old = self.arcs_of(choice);
-        if old.len() != targets.len() {
-            let ends = &mut self.arcs[choice + 1..];
-            ends.iter_mut().for_each(|end| *end = *end - old.len() as u32 + targets.len() as u32);
+        self.replace_rows(choice..choice + 1, &[(targets, probabilities)])
+    }
+
+    /// Replaces the choices of a state by these rows, targets with their probabilities; they have no rewards or names of their
+    /// own. Linear in the rows after them.
+    ///
+    /// # Errors
+    /// As [`Mdp::check`], and if there is more than 32 bits can count. The model is unchanged then.
+    pub fn replace_choices(&mut self, state: usize, rows: &[(&[u32], &[f64])]) -> Result<()> {
+        let old = self.choices_of(state);
+        self.replace_rows(old.clone(), rows)?;
+        move_by(&mut self.choices[state + 1..], old.len(), rows.len());
+        for rewards in self.rewards.iter_mut().filter(|rewards| !rewards.choices.is_empty()) {
+            rewards.choices.splice(old.clone(), std::iter::repeat_n(0.0, rows.len()));
         }
-        self.targets.splice(old.clone(), targets.iter().copied());
-        self.probabilities.splice(old.clone(), probabilities.iter().copied());
-        for rewards in self.rewards.iter_mut().filter(|rewards| !rewards.arcs.is_empty()) {
-            rewards.arcs.splice(old.clone(), std::iter::repeat_n(0.0, targets.len()));
+        if !self.action_names.is_empty() {
+            self.action_names.splice(old, std::iter::repeat_n(String::new(), rows.len()));
         }
         Ok(())
+    }
+
+    /// Replaces the rows of neighboring choices.
+    fn replace_rows(&mut self, old: Range<usize>, rows: &[(&[u32], &[f64])]) -> Result<()> {
+        rows.iter()
+            .try_for_each(|(targets, probabilities)| self.check_row(old.start, targets, probabilities))?;
+        let arcs = self.arcs[old.start] as usize..self.arcs[old.end] as usize;
+        let n_new: usize = rows.iter().map(|(targets, _)| targets.len()).sum();
+        check_size("arcs", self.n_arcs() - arcs.len() + n_new)?;
+        check_size("choices", self.n_choices() - old.len() + rows.len())?;
+        self.targets.splice(arcs.clone(), rows.iter().flat_map(|row| row.0).copied());
+        self.probabilities.splice(arcs.clone(), rows.iter().flat_map(|row| row.1).copied());
+        for rewards in self.rewards.iter_mut().filter(|rewards| !rewards.arcs.is_empty()) {
+            rewards.arcs.splice(arcs.clone(), std::iter::repeat_n(0.0, n_new));
+        }
+        move_by(&mut self.arcs[old.end + 1..], arcs.len(), n_new);
+        let ends = rows.iter().scan(arcs.start, |end, (targets, _)| {
+            *end += targets.len();
+            Some(*end as u32)
+        });
+        self.arcs.splice(old.start + 1..old.end + 1, ends);
+        Ok(())
+    }
+
+    /// A copy of the rows, without what is said about them.
+    pub fn rows_alone(&self) -> Self {
+        Self {
+            choices: self.choices.clone(),
+            arcs: self.arcs.clone(),
+            targets: self.targets.clone(),
+            probabilities: self.probabilities.clone(),
+            ..Self::default()
+        }
     }
 
     /// The choices of a state.
@@ -301,6 +343,13 @@ impl Mdp {
     pub(crate) fn place(&self, choice: usize) -> ChoicePlace {
         let (state, choice) = self.within_state(choice);
         ChoicePlace { state: self.state_name(state), choice }
+    }
+}
+
+/// Moves offsets after `before` entries were replaced by `after`.
+fn move_by(offsets: &mut [u32], before: usize, after: usize) {
+    if before != after {
+        offsets.iter_mut().for_each(|offset| *offset = *offset - before as u32 + after as u32);
     }
 }
 

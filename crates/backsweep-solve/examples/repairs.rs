@@ -65,7 +65,7 @@ fn questions() -> Vec<(&'static str, Objective, Direction, Paid)> {
     ]
 }
 
-/// Five models, each with a goal, a few states to avoid, and rewards.
+/// Models, each with a goal, a few states to avoid, and rewards.
 fn models(paid: Paid) -> Vec<(&'static str, Mdp)> {
     let all = [
         ("maze 60 x 60", families::MazeModel::new(60, 3).family()),
@@ -73,6 +73,7 @@ fn models(paid: Paid) -> Vec<(&'static str, Mdp)> {
         ("corridor 3,000", families::corridor(3000, None)),
         ("layers 20,000", families::layered(200, 100, 7)),
         ("queues 40 x 40", applied::tandem_queue(40, 0.99)),
+        ("maze 120 x 120", families::MazeModel::new(120, 3).family()),
     ];
     let labelled = all.into_iter().map(|(name, family)| {
         let mut random = Random::from_seed(11);
@@ -99,22 +100,31 @@ fn reward(random: &mut Random, paid: Paid) -> f64 {
     }
 }
 
-/// A change of one choice: its reward, its probabilities, or one of its targets.
-fn change(random: &mut Random, mdp: &Mdp, has_rewards: bool, paid: Paid) -> Change {
-    let choice = random.below(mdp.n_choices() as u32 - 4);
-    let row = mdp.arcs_of(choice as usize);
-    let kind = random.below(if has_rewards { 3 } else { 2 });
-    if kind == 2 {
+/// A change of one choice: its reward, its probabilities, one of its targets, another choice like it, or none any more; `ids`
+/// has the number of each choice for the repair.
+fn change(random: &mut Random, mdp: &Mdp, ids: &[u32], has_rewards: bool, paid: Paid) -> Change {
+    let place = random.below(mdp.n_choices() as u32 - 4);
+    let (choice, row) = (ids[place as usize], mdp.arcs_of(place as usize));
+    let state = mdp.choice_starts().partition_point(|&first| first <= place) - 1;
+    let kind = random.below(if has_rewards { 20 } else { 14 });
+    if kind >= 14 {
         return Change::Reward { choice, reward: reward(random, paid) };
     }
+    if kind == 0 && mdp.choices_of(state).len() > 1 {
+        return Change::Remove { choice };
+    }
     let mut targets = mdp.targets()[row].to_vec();
-    if kind == 1 {
+    if kind < 8 {
         let last = targets.len() - 1;
         targets[last] = mdp.targets()[random.below(mdp.n_arcs() as u32) as usize];
     }
     let weights: Vec<f64> = targets.iter().map(|_| 0.1 + random.unit()).collect();
     let sum: f64 = weights.iter().sum();
-    Change::Outcomes { choice, outcomes: targets.iter().zip(&weights).map(|(&t, w)| (t, w / sum)).collect() }
+    let outcomes = targets.iter().zip(&weights).map(|(&t, w)| (t, w / sum)).collect();
+    if kind == 1 {
+        return Change::Add { state: state as u32, reward: reward(random, paid), outcomes };
+    }
+    Change::Outcomes { choice, outcomes }
 }
 
 fn measure(name: &str, query: &Objective, direction: Direction, paid: Paid, first: &Mdp, runs: usize) {
@@ -126,7 +136,9 @@ fn measure(name: &str, query: &Objective, direction: Direction, paid: Paid, firs
         let mut random = Random::from_seed(17);
         let mut repair = Repair::new(first, &question, &LIMITS).expect("a model of ours");
         for i in 0..CHANGES {
-            let change = change(&mut random, first, has_rewards, paid);
+            let (now, _, ids) = repair.model().expect("a model of ours");
+            let change = change(&mut random, &now, &ids, has_rewards, paid);
+            drop((now, ids));
             let (took, done) = timed(|| repair.apply(std::slice::from_ref(&change), &LIMITS));
             repaired[i] = repaired[i].min(took);
             again[i] = done.expect("a change of ours").solved_afresh;

@@ -46,6 +46,8 @@ pub(crate) struct Effort {
     pub sweeps: f64,
     /// True if Krylov's method brought the result.
     pub by_krylov: bool,
+    /// No returned value differs from its backup by more than this.
+    pub residual: f64,
 }
 
 /// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice. Also returns the values
@@ -75,13 +77,15 @@ pub(crate) fn solve(
         How::Method(method) => solver.forced(&model, method, &goal)?,
         How::From(values) => solver.start_at(&model, values, &goal),
     };
-    let effort = Effort { sweeps: reached.spent, by_krylov: solver.by_krylov };
     let mut start = Start { values: reached.values.clone() };
+    let mut middle = 0.0;
     if !model.facts.has_terminal && model.facts.least_mass > 1.0 - 1e-9 {
         // Nothing ends, so all values may be moved alike, and what a sweep still changes everywhere is gone.
-        let middle = reached.shift.down + reached.shift.width() / 2.0;
+        middle = reached.shift.down + reached.shift.width() / 2.0;
         start.values.iter_mut().for_each(|value| *value += middle);
     }
+    let residual = reached.shift.residual(&model, middle) + model.rounding(proof::largest(&start.values));
+    let effort = Effort { sweeps: reached.spent, by_krylov: solver.by_krylov, residual };
     Ok((solution(solver, &model, reached, limits.tolerance), start, effort))
 }
 

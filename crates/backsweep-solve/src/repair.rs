@@ -74,13 +74,9 @@ enum Upkeep {
     Solve,
 }
 
-/// A checked model in flat arrays.
-struct Flat {
-    mdp: Mdp,
-    /// The id of each choice.
-    ids: Vec<u32>,
-    /// As [`View`] has them.
-    ends: Vec<f64>,
+/// The mass that ends each choice, as [`View`] has it.
+struct Ends {
+    of_choices: Vec<f64>,
     slack: f64,
 }
 
@@ -96,8 +92,8 @@ pub struct Repair {
     kept: Option<KeptSolver>,
     /// Help for the next solve besides the values.
     warm: WarmStart,
-    /// The model in flat arrays, while answers are solved again.
-    flat: Option<Flat>,
+    /// Without discount: the mass that ends each choice, once it is known.
+    ends: Option<Ends>,
     /// 1 to maximize, -1 to minimize; `values` and `q` are multiplied by it.
     sign: f64,
     tolerance: f64,
@@ -108,7 +104,10 @@ pub struct Repair {
     change_error: f64,
     values: Vec<f64>,
     policy: Vec<u32>,
+    /// NaN where nothing has asked for it since the latest solve.
     q: Vec<f64>,
+    /// The choices whose Q is known, if they are few: all that a new solution has to clear.
+    known: Vec<u32>,
     /// Small backups of each Q since it was last computed from its row.
     n_small: Vec<u32>,
     queue: Queue,
@@ -116,7 +115,7 @@ pub struct Repair {
     promise: f64,
     /// No finite value exceeds this in absolute terms.
     largest_value: f64,
-    /// Arcs that small backups may pass on in a repair before the model is solved again.
+    /// The work of small backups, in arcs that sweeps read, before the model is solved again.
     budget: u64,
     /// The effort of the dearest discounted solve so far.
     dearest: Effort,
@@ -124,8 +123,6 @@ pub struct Repair {
     work: u64,
     /// The origin of the values: iterations and decisions of the latest solve, or that they were repaired.
     effort: (u64, Vec<String>),
-    /// The number of fresh solutions so far.
-    n_solved: u32,
 }
 
 impl Repair {
@@ -141,9 +138,9 @@ impl Repair {
         if let Objective::Discounted { reward, discount } = &question.objective {
             let rewards = mdp.expected_rewards(reward.as_deref())?;
             let error = reward_error(mdp, mdp.rewards(reward.as_deref())?);
-            let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
+            let closer = Limits { tolerance: work::SHARE_OF_SOLVE * limits.tolerance, ..*limits };
             let (solved, start, effort) =
-                discounted::solve(mdp, &rewards, *discount, direction, How::Choose, &half)?;
+                discounted::solve(mdp, &rewards, *discount, direction, How::Choose, &closer)?;
             let upkeep = Upkeep::Discounted(*discount);
             let mut repair = Self::start(mdp, &rewards, error, upkeep, direction, limits);
             repair.take_over(solved, start, effort, limits);
@@ -204,7 +201,7 @@ impl Repair {
             solved: None,
             kept: None,
             warm: WarmStart::default(),
-            flat: None,
+            ends: None,
             sign: direction.sign(),
             tolerance: limits.tolerance,
             facts: Facts { has_terminal: true, ..Facts::NONE },
@@ -213,15 +210,15 @@ impl Repair {
             values: Vec::new(),
             policy: Vec::new(),
             q: Vec::new(),
+            known: Vec::new(),
             n_small: Vec::new(),
             queue: Queue::new(Vec::new(), 1),
             promise: f64::INFINITY,
             largest_value: 0.0,
-            budget: mdp.n_arcs() as u64 + work::FREE_ARCS,
+            budget: work::READS_PER_ARC * mdp.n_arcs() as u64 + work::FREE_READS,
             effort: (0, Vec::new()),
             dearest: Effort::default(),
             work: 0,
-            n_solved: 0,
         };
         for choice in 0..repair.rows.n_choices() {
             repair.count(choice);

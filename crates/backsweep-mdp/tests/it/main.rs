@@ -536,6 +536,31 @@ fn checks_name_state_and_choice() {
     );
 }
 
+/// A state that gets other choices leaves a model that passes every check, with the rows of all others as they were.
+#[test]
+fn choices_of_a_state_are_replaced() {
+    let rows = |counts: [usize; 3]| {
+        let mut builder = MdpBuilder::default();
+        for n_choices in counts {
+            (0..n_choices).for_each(|choice| builder.add_choice([(choice as u32, 0.5), (2, 0.5)]));
+            builder.end_state();
+        }
+        builder.finish().unwrap()
+    };
+    let row = (&[0, 2][..], &[0.5, 0.5][..]);
+    for (new, expected) in [(&[row][..], [2, 1, 1]), (&[], [2, 0, 1])] {
+        let mut mdp = rows([2, 3, 1]);
+        mdp.rewards = vec![Rewards { choices: vec![1.0; 6], arcs: vec![2.0; 12], ..Rewards::default() }];
+        mdp.replace_choices(1, new).unwrap();
+        mdp.check().unwrap();
+        assert_eq!(mdp.rewards[0].choices, [&[1.0; 2][..], &vec![0.0; new.len()], &[1.0]].concat());
+        assert_eq!(mdp.rows_alone(), rows(expected));
+    }
+    let mut mdp = rows([1, 1, 1]);
+    assert!(mdp.replace_choices(1, &[row, (&[3], &[1.0])]).is_err());
+    assert_eq!(mdp, rows([1, 1, 1]));
+}
+
 #[test]
 fn progress_grows_to_one() {
     let folder = Folder::new("progress");

@@ -15,6 +15,9 @@ use backsweep_mdp::NO_CHOICE;
 /// Initial iterations of BiCGSTAB per round; doubled whenever they were too few.
 const ITERATIONS: usize = 200;
 
+/// The part of a residual that a round leaves at least.
+const CLOSE: f64 = 0.01;
+
 /// A chain that leads one way along the numbers, but for arcs to a few states, is solved within as many iterations if it is
 /// preconditioned. Where these are not enough, preconditioning costs more than it saves.
 const PRECONDITIONED: usize = 6;
@@ -52,7 +55,11 @@ pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, directed: bool, g
         let everywhere = if shiftable { change.least + (change.most - change.least) / 2.0 } else { 0.0 };
         let residual: Vec<f64> = next.iter().zip(&values).map(|(next, v)| next - v - everywhere).collect();
         let mut chain = PolicyChain::new(&rows, model.discount, goal.threads, one_way);
-        let worth = chain.solve(residual, if directed { 0 } else { allowance.min(left) }, goal.stop);
+        // More than the goal needs would be lost on a policy that changes after all.
+        let needed = 0.2 * goal.width * (1.0 - model.discount);
+        let enough = needed.min(0.3 * largest(&residual)).max(CLOSE * largest(&residual));
+        let allowed = if directed { 0 } else { allowance.min(left) };
+        let worth = chain.solve(residual, enough, allowed, goal.stop);
         one_way &= chain.is_preconditioned();
         iterations += chain.n_products;
         spent += chain.n_products as f64 * cost;
@@ -117,9 +124,14 @@ impl<'a> PolicyChain<'a> {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = x - *y);
     }
 
-    /// Returns the worth of `right`, up to a hundredth; `None` if that takes more iterations than allowed.
-    fn solve(&mut self, right: Vec<f64>, allowance: usize, stop: &dyn Fn() -> bool) -> Option<Vec<f64>> {
-        let enough = 0.01 * largest(&right);
+    /// Returns the worth of `right`, up to a residual of `enough`; `None` if that takes more iterations than allowed.
+    fn solve(
+        &mut self,
+        right: Vec<f64>,
+        enough: f64,
+        allowance: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Vec<f64>> {
         let (mut x, mut residual) = (vec![0.0; right.len()], right);
         if self.is_preconditioned() {
             if self.iterate(&mut x, &mut residual, enough, PRECONDITIONED, stop) {

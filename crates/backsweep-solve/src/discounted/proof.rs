@@ -48,6 +48,18 @@ impl Shift {
         self.up - self.down
     }
 
+    /// The largest distance of a value from its backup, once all values were moved by `middle`: the reverse of
+    /// [`from_residual`](Self::from_residual). Rounding of the moved values comes on top.
+    pub fn residual(&self, model: &FlatModel, middle: f64) -> f64 {
+        let (least, most) = factors(model);
+        let (all, some) = ((1.0 - least).next_up(), (1.0 - most).next_up());
+        let up = self.up * if self.up >= 0.0 { some } else { all };
+        let down = self.down * if self.down <= 0.0 { some } else { all };
+        // A value that moves by 1 moves away from its backup by what a step loses, `some` to `all`.
+        let (least, most) = if middle >= 0.0 { (some, all) } else { (all, some) };
+        (up - middle * least).max(middle * most - down).max(0.0) * (1.0 + 8.0 * f64::EPSILON)
+    }
+
     /// The shift after a sweep that computed every state from the values before the sweep. `values` are those after it.
     pub fn after_sweep(model: &FlatModel, values: &[f64], change: ValueChange) -> Self {
         if values.is_empty() {

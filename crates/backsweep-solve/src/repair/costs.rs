@@ -13,7 +13,7 @@
 //! States of infinite cost stay infinite while no choice of *theirs* changes: if one could reach the end with certainty after
 //! changes elsewhere, it could have reached the states of finite cost before, and the end from there.
 
-use super::{Flat, Margin, Repair, Upkeep};
+use super::{Ends, Margin, Repair, Upkeep};
 use crate::undiscounted::{ComponentMethod, ObjectiveKind, Resolved, SolveTask, UNIT, View};
 use crate::{Limits, Result, Solution};
 use backsweep_mdp::NO_CHOICE;
@@ -121,26 +121,28 @@ impl Repair {
     pub(super) fn answer(&mut self, limits: &Limits, warm: bool) -> Result<u64> {
         let Some(resolved) = &self.resolved else { return Ok(0) };
         let costs = self.as_costs(resolved);
-        let (mdp, ids, view);
-        match self.flat.take() {
-            Some(Flat { mdp: kept, ids: kept_ids, ends, slack }) => {
-                (mdp, ids) = (kept, kept_ids);
-                view = View::with_ends(&mdp, ends, slack);
+        let direction = self.direction();
+        self.rows.update_arrays()?;
+        let (mdp, ids) = self.rows.arrays();
+        let view = match &self.ends {
+            Some(Ends { of_choices, slack }) => {
+                View::with_ends(mdp, ids.iter().map(|&id| of_choices[id as usize]).collect(), *slack)
             }
             None => {
-                (mdp, _, ids) = self.rows.flat()?;
-                let mut checked = View::new(&mdp)?;
+                let mut view = View::new(mdp)?;
                 // Room for later rows whose sums are rounded a little more.
-                checked.slack = checked.slack.max(4.0 * UNIT);
-                view = checked;
+                view.slack = view.slack.max(4.0 * UNIT);
+                let mut of_choices = vec![0.0; self.q.len().max(mdp.n_choices())];
+                ids.iter().zip(&view.ends).for_each(|(&id, &end)| of_choices[id as usize] = end);
+                self.ends = Some(Ends { of_choices, slack: view.slack });
+                view
             }
-        }
+        };
         let rewards: Vec<[f64; 2]> = if resolved.rewards.is_empty() {
             Vec::new()
         } else {
             ids.iter().map(|&id| resolved.rewards[id as usize]).collect()
         };
-        let direction = self.direction();
         let share = if costs.is_some() { 0.5 } else { 1.0 };
         let mut start = std::mem::take(&mut self.warm);
         // Sweeps for the long run do not start from its values.
@@ -157,14 +159,15 @@ impl Repair {
         };
         let (mut solution, mut kept, next) = resolved.answer(&view, &rewards, direction, &task);
         if let Some(kept) = &mut kept {
-            kept.renumber(&ids);
+            kept.renumber(ids);
         }
         solution.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
         let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * limits.tolerance;
         solution.converged = solution.lower.iter().zip(&solution.upper).all(narrow);
         // A change of an infinite value is solved again, so small backups are for models that have few.
-        let n_infinite = || (0..mdp.n_states()).filter(|&s| solution.value(s).is_infinite()).count();
-        let costs = costs.filter(|_| 2 * n_infinite() <= mdp.n_states());
+        let n_states = solution.lower.len();
+        let n_infinite = || (0..n_states).filter(|&s| solution.value(s).is_infinite()).count();
+        let costs = costs.filter(|_| 2 * n_infinite() <= n_states);
         (self.solved, self.kept, self.warm) = (None, None, next);
         self.effort = (solution.iterations, solution.explanation.clone());
         if let (Some(costs), true) = (costs, solution.converged) {
@@ -178,8 +181,7 @@ impl Repair {
             return Ok(backups);
         }
         self.keep(solution);
-        let (ends, slack) = (view.ends, view.slack);
-        (self.flat, self.kept) = (Some(Flat { mdp, ids, ends, slack }), kept);
+        self.kept = kept;
         Ok(0)
     }
 

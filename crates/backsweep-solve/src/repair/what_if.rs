@@ -28,7 +28,7 @@ impl Repair {
     pub fn what_if(&mut self, changes: &[Change], limits: &Limits) -> Result<WhatIf> {
         self.check(changes)?;
         let (values, policy) = (self.values.clone(), self.policy.clone());
-        let (q, n_small) = (self.q.clone(), self.n_small.clone());
+        let (q, known, n_small) = (self.q.clone(), self.known.clone(), self.n_small.clone());
         let (question, solved, how) = (self.upkeep.clone(), self.solved.clone(), self.effort.clone());
         let numbers = (self.facts, self.largest_value, self.promise, self.tolerance);
         let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
@@ -63,7 +63,8 @@ impl Repair {
             _ => aside,
         };
         self.forget_choices(n_choices);
-        (self.values, self.policy, self.q, self.n_small) = (values, policy, q, n_small);
+        (self.values, self.policy) = (values, policy);
+        (self.q, self.known, self.n_small) = (q, known, n_small);
         (self.upkeep, self.solved, self.effort) = (question, solved, how);
         (self.facts, self.largest_value, self.promise, self.tolerance) = numbers;
         self.queue.clear();

@@ -1,27 +1,28 @@
 //! The internals of a repair: making changes, small backups until the queue is empty, and solving from scratch.
 
 use super::queue::Queue;
-use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
+use super::{Change, Margin, Repair, Repaired, Upkeep};
 use crate::discounted::model::mean;
 use crate::discounted::{self, Effort, How};
 use crate::undiscounted::{ends_and_slack, missing_mass};
-use crate::{Limits, Result, Solution, Start};
-use backsweep_mdp::{Direction, Mdp, NO_CHOICE};
+use crate::{Limits, Solution, Start};
+use backsweep_mdp::{Direction, NO_CHOICE};
 
 /// After this many small backups Q is recomputed from its row, so that rounding stays accounted for and small.
 const REFRESH: u32 = 64;
 
-/// A small backup passes a change on to an arc in the time in which sweeps read about this many.
-const READS_PER_ARC: u64 = 10;
+/// A small backup passes a change on to an arc in the time in which sweeps read about this many. Finding a state or a row takes
+/// as long.
+pub(super) const READS_PER_ARC: u64 = 10;
 
-/// Small backups get this part of what a fresh solve costs: one over 10.
-const PART_OF_SOLVE: u64 = 10;
+/// Small backups get this part of what a fresh solve costs.
+const PART_OF_SOLVE: f64 = 0.06;
 
-/// Every so often, small backups prove a fresh solution although they gave up on the one before.
-const RETRIED: u32 = 16;
+/// The work that is always granted, in arcs that sweeps read: less than what a solve takes besides its sweeps.
+pub(super) const FREE_READS: u64 = 2_000;
 
-/// Arcs that are always granted, so that models of a few states are repaired: well below a tenth of a millisecond.
-pub(super) const FREE_ARCS: u64 = 4_000;
+/// A solve aims at this part of the tolerance, so that what it leaves proves the tolerance to small backups too.
+pub(super) const SHARE_OF_SOLVE: f64 = 0.48;
 
 /// Roundings per small backup, in units of the largest value: product, product, sum, difference, each at most twice that.
 const PER_SMALL_BACKUP: f64 = 8.0;
@@ -70,7 +71,7 @@ impl Repair {
             Change::Add { state, reward, outcomes } => {
                 let choice = self.rows.add_choice(*state as usize, *reward);
                 self.rows.set_outcomes(choice, outcomes);
-                self.q.push(0.0);
+                self.q.push(f64::NAN);
                 self.n_small.push(0);
                 self.set_bounds(choice, *reward);
                 (choice, Undo::Added(choice))
@@ -81,7 +82,7 @@ impl Repair {
                 (choice, Undo::Removed(choice))
             }
         };
-        self.update_flat(choice, matches!(change, Change::Add { .. } | Change::Remove { .. }));
+        self.update_end(choice);
         self.count(choice);
         if self.solved.is_none() {
             self.refresh(choice);
@@ -122,21 +123,13 @@ impl Repair {
         }
     }
 
-    /// Keeps the flat arrays up to date where only the row of a choice has changed; drops them if choices have.
-    fn update_flat(&mut self, choice: usize, choices_changed: bool) {
-        let Some(Flat { mdp, ids, ends, slack }) = self.flat.as_mut().filter(|_| !choices_changed) else {
-            self.flat = None;
-            return;
-        };
-        let of_state = mdp.choices_of(self.rows.owner[choice] as usize);
-        let Some(place) = of_state.into_iter().find(|&place| ids[place] as usize == choice) else { return };
-        let (targets, probabilities) = self.rows.row(choice);
-        let (end, off) = ends_and_slack(missing_mass(probabilities));
-        ends[place] = end;
-        *slack = slack.max(off);
-        // The change was checked. If its row were refused, the arrays would be built again.
-        if mdp.replace_row(place, targets, probabilities).is_err() {
-            self.flat = None;
+    /// Takes a changed row into account in what the arrays without discount need besides.
+    fn update_end(&mut self, choice: usize) {
+        if let Some(ends) = &mut self.ends {
+            let (end, off) = ends_and_slack(missing_mass(self.rows.row(choice).1));
+            ends.of_choices.resize(self.rows.n_choices(), 0.0);
+            ends.of_choices[choice] = end;
+            ends.slack = ends.slack.max(off);
         }
     }
 
@@ -145,7 +138,7 @@ impl Repair {
         match undo {
             Undo::Outcomes(choice, outcomes) => {
                 self.rows.set_outcomes(choice, &outcomes);
-                self.update_flat(choice, false);
+                self.update_end(choice);
             }
             Undo::Reward(choice, reward, bounds) => {
                 self.rows.rewards[choice] = reward;
@@ -156,12 +149,8 @@ impl Repair {
             Undo::Added(choice) => {
                 self.rows.set_outcomes(choice, &[]);
                 self.rows.remove_choice(choice);
-                self.flat = None;
             }
-            Undo::Removed(choice) => {
-                self.rows.restore_choice(choice);
-                self.flat = None;
-            }
+            Undo::Removed(choice) => self.rows.restore_choice(choice),
         }
     }
 
@@ -175,21 +164,31 @@ impl Repair {
     /// Computes Q of a choice from its row. A choice that does not count gets −∞.
     pub(super) fn refresh(&mut self, choice: usize) {
         self.n_small[choice] = 0;
-        self.q[choice] = if self.counts(choice) {
-            let (targets, probabilities) = self.rows.row(choice);
-            let mean = mean(targets, probabilities, &self.values, false);
-            self.sign * self.rows.rewards[choice] + self.discount() * mean
-        } else {
-            f64::NEG_INFINITY
-        };
+        if self.q[choice].is_nan() {
+            self.known.push(choice as u32);
+        }
+        self.q[choice] = self.backup(choice);
+        self.work += READS_PER_ARC + self.rows.row(choice).0.len() as u64;
+    }
+
+    /// The value of a choice by its row.
+    fn backup(&self, choice: usize) -> f64 {
+        if !self.counts(choice) {
+            return f64::NEG_INFINITY;
+        }
+        let (targets, probabilities) = self.rows.row(choice);
+        let mean = mean(targets, probabilities, &self.values, false);
+        self.sign * self.rows.rewards[choice] + self.discount() * mean
     }
 
     /// The best choice of a state and its Q.
     pub(super) fn best(&self, state: usize) -> (f64, u32) {
         let mut best = (f64::NEG_INFINITY, NO_CHOICE);
         for choice in self.rows.choices_of(state) {
-            if self.q[choice] > best.0 {
-                best = (self.q[choice], choice as u32);
+            let known = self.q[choice];
+            let q = if known.is_nan() { self.backup(choice) } else { known };
+            if q > best.0 {
+                best = (q, choice as u32);
             }
         }
         if best.1 == NO_CHOICE && self.ends(state) { (0.0, NO_CHOICE) } else { best }
@@ -280,29 +279,31 @@ impl Repair {
             });
         };
         let direction = self.direction();
-        let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
         // As above; if the model were refused, small backups would continue instead.
-        if let Ok((mdp, ids)) = self.flatten() {
-            let rewards: Vec<f64> = ids.iter().map(|&id| self.rows.rewards[id as usize]).collect();
+        if self.rows.update_arrays().is_ok() {
+            let (mdp, ids) = self.rows.arrays();
+            let gathered: Vec<f64>;
+            let rewards = if self.rows.is_in_order() {
+                &self.rows.rewards
+            } else {
+                gathered = ids.iter().map(|&id| self.rows.rewards[id as usize]).collect();
+                &gathered
+            };
             let how = How::Again(&self.values, self.dearest);
-            let solved = discounted::solve(&mdp, &rewards, discount, direction, how, &half);
+            let solved = discounted::solve(
+                mdp,
+                rewards,
+                discount,
+                direction,
+                how,
+                &Limits { tolerance: SHARE_OF_SOLVE * limits.tolerance, ..*limits },
+            );
             if let Ok((mut solved, start, effort)) = solved {
                 solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
-                let ends = vec![0.0; ids.len()];
-                self.flat = Some(Flat { mdp, ids, ends, slack: 0.0 });
                 return self.take_over(solved, start, effort, limits);
             }
         }
         self.settle(limits, u64::MAX).0
-    }
-
-    /// The model in flat arrays with the id of each choice: those that were kept up to date, if there are any.
-    fn flatten(&mut self) -> Result<(Mdp, Vec<u32>)> {
-        if let Some(Flat { mdp, ids, .. }) = self.flat.take() {
-            return Ok((mdp, ids));
-        }
-        let (mdp, _, ids) = self.rows.flat()?;
-        Ok((mdp, ids))
     }
 
     /// Takes over a fresh solution of discounted values. Returns the number of small backups that followed.
@@ -318,16 +319,18 @@ impl Repair {
         // A solve that starts from close values says little about what a fresh one costs, unless it costs more.
         self.dearest.sweeps = self.dearest.sweeps.max(effort.sweeps);
         self.dearest.by_krylov = effort.by_krylov;
-        let granted = (self.dearest.sweeps * n_arcs as f64) as u64 / (READS_PER_ARC * PART_OF_SOLVE);
-        self.budget = granted.clamp(FREE_ARCS, 4 * n_arcs + FREE_ARCS);
+        let granted = (PART_OF_SOLVE * self.dearest.sweeps * n_arcs as f64) as u64;
+        self.budget = granted.clamp(FREE_READS, 4 * READS_PER_ARC * n_arcs + FREE_READS);
         self.effort = (solved.iterations, solved.explanation.clone());
-        // Where small backups gave up lately, they are tried again only now and then.
-        let again = self.solved.take().is_some() && !self.n_solved.is_multiple_of(RETRIED);
-        self.n_solved += 1;
-        let (backups, settled) = if again && solved.converged {
+        self.solved = None;
+        self.install(start.values, std::mem::take(&mut solved.policy));
+        if self.trust(effort.residual) {
+            return 0;
+        }
+        let (backups, settled) = if solved.converged {
             (0, Settled::TooMuch)
         } else {
-            self.adopt(start.values, solved.policy.clone());
+            self.inspect_all();
             self.settle(limits, self.budget)
         };
         if settled != Settled::Done && solved.converged {
@@ -335,7 +338,7 @@ impl Repair {
             let left = (1.0 - self.facts.most_factor(self.discount())).next_down();
             let off = self.reward_error / left * (1.0 + 8.0 * f64::EPSILON);
             if off > 0.0 {
-                for state in (0..solved.lower.len()).filter(|&state| solved.policy[state] != NO_CHOICE) {
+                for state in (0..solved.lower.len()).filter(|&state| self.policy[state] != NO_CHOICE) {
                     solved.lower[state] = (solved.lower[state] - off).next_down();
                     solved.upper[state] = (solved.upper[state] + off).next_up();
                 }
@@ -343,7 +346,7 @@ impl Repair {
             solved.converged =
                 solved.lower.iter().zip(&solved.upper).all(|(l, u)| u - l <= 2.0 * limits.tolerance);
             self.values = (0..solved.lower.len()).map(|state| self.sign * solved.value(state)).collect();
-            self.policy.clone_from(&solved.policy);
+            solved.policy.clone_from(&self.policy);
             self.queue.clear();
             self.solved = Some(solved);
         }
@@ -359,18 +362,30 @@ impl Repair {
 
     /// Lowers the goal if the tolerance or the model requires it. Returns whether it did.
     fn lower_goal(&mut self) -> bool {
-        let tolerance = 0.99 * self.tolerance;
-        let residual = match &self.upkeep {
-            Upkeep::Costs(costs) => costs.residual_for(tolerance, self.largest_value),
-            _ => tolerance * (1.0 - self.facts.most_factor(self.discount())),
-        };
-        let needed = (residual - self.rounding()).max(self.rounding());
+        let needed = self.needed();
         let lower = self.promise > needed;
         if lower {
             // With room to spare, so that small changes to the model do not lead here again.
             self.promise = (0.8 * needed).max(self.rounding());
         }
         lower
+    }
+
+    /// The largest goal that proves the tolerance, or what rounding allows.
+    fn needed(&self) -> f64 {
+        let tolerance = 0.99 * self.tolerance;
+        let residual = match &self.upkeep {
+            Upkeep::Costs(costs) => costs.residual_for(tolerance, self.largest_value),
+            _ => tolerance * (1.0 - self.facts.most_factor(self.discount())),
+        };
+        (residual - self.rounding()).max(self.rounding())
+    }
+
+    /// Takes values whose residuals are known to be at most this, if that proves the tolerance. No choice is read: each is when
+    /// a change first reaches it.
+    fn trust(&mut self, residual: f64) -> bool {
+        self.promise = residual.max(0.8 * self.needed()).max(self.rounding());
+        self.converged()
     }
 
     /// Queues every state that exceeds the goal; looks at all choices.
@@ -384,13 +399,14 @@ impl Repair {
         }
     }
 
-    /// Installs a solution: values (signed), Q, policy, and the order of backups, best values first. Reads all arcs.
-    pub(super) fn adopt(&mut self, values: Vec<f64>, policy: Vec<u32>) {
+    /// Installs a solution, values (signed) and policy, with no Q known, and the order of backups, best values first.
+    fn install(&mut self, values: Vec<f64>, policy: Vec<u32>) {
         let n = self.rows.n_states();
         (self.values, self.policy) = (values, policy);
         let finite = self.values.iter().map(|v| v.abs()).filter(|v| v.is_finite());
         self.largest_value = finite.fold(0.0, f64::max);
-        self.q.resize(self.rows.n_choices(), 0.0);
+        self.known.drain(..).for_each(|choice| self.q[choice as usize] = f64::NAN);
+        self.q.resize(self.rows.n_choices(), f64::NAN);
         self.n_small.resize(self.rows.n_choices(), 0);
         if self.queue.n_places() == n {
             // The order of earlier values is about as good.
@@ -401,9 +417,19 @@ impl Repair {
             let window = self.window(&order);
             self.queue = Queue::new(order, window);
         }
+    }
+
+    /// Installs a solution whose residuals are not known. Reads all arcs.
+    pub(super) fn adopt(&mut self, values: Vec<f64>, policy: Vec<u32>) {
+        self.install(values, policy);
+        self.inspect_all();
+    }
+
+    /// Computes Q of all choices and queues every state that exceeds the goal.
+    fn inspect_all(&mut self) {
         self.promise = f64::INFINITY;
         self.lower_goal();
-        for state in 0..n {
+        for state in 0..self.values.len() {
             let mut next = self.rows.first_of(state);
             while let Some(choice) = next {
                 self.refresh(choice);
@@ -411,7 +437,6 @@ impl Repair {
             }
             self.queue_if_above(state);
         }
-        self.work += self.rows.n_arcs() as u64;
     }
 
     /// Four times the mean distance between the places of a state and of its successor, of about a thousand choices.
@@ -429,9 +454,10 @@ impl Repair {
         (4 * distance / n_arcs.max(1)) as usize
     }
 
-    /// Small backups until the queue is empty, or `budget` arcs were touched. Returns the number of backups.
+    /// Small backups until the queue is empty, or until the work of this repair exceeds `budget`. Returns the number of backups.
     pub(super) fn settle(&mut self, limits: &Limits, budget: u64) -> (u64, Settled) {
-        let (mut backups, mut touched) = (0, 0);
+        let mut backups = 0;
+        let budget = self.work.saturating_add(budget);
         let end = loop {
             let Some(state) = self.queue.pop() else { break Settled::Done };
             backups += 1;
@@ -439,6 +465,7 @@ impl Repair {
                 self.queue.push(state);
                 break Settled::Stopped;
             }
+            self.learn(state);
             let (value, choice) = self.best(state);
             self.policy[state] = choice;
             let change = value - self.values[state];
@@ -451,20 +478,30 @@ impl Repair {
             }
             self.values[state] = value;
             self.largest_value = self.largest_value.max(value.abs());
-            touched += self.pass_on(state, change);
-            if touched > budget {
+            self.pass_on(state, change);
+            if self.work > budget {
                 break Settled::TooMuch;
             }
         };
-        self.work += READS_PER_ARC * touched;
         (backups, end)
+    }
+
+    /// Computes those Q of a state that are not known.
+    fn learn(&mut self, state: usize) {
+        let mut next = self.rows.first_of(state);
+        while let Some(choice) = next {
+            if self.q[choice].is_nan() {
+                self.refresh(choice);
+            }
+            next = self.rows.next_of(choice);
+        }
     }
 
     /// Corrects Q of every choice that leads to a state by the change of its value; queues the states that exceed the goal.
     #[inline]
-    fn pass_on(&mut self, state: usize, change: f64) -> u64 {
+    fn pass_on(&mut self, state: usize, change: f64) {
         let mut touched = 0;
-        let mut tired = Vec::new();
+        let mut unsure = Vec::new();
         let discount = self.discount();
         for arc in self.rows.arcs_into(state) {
             touched += 1;
@@ -472,11 +509,12 @@ impl Repair {
                 continue;
             }
             let choice = arc.choice as usize;
+            // NaN, where it is not known, stays NaN.
             let q = self.q[choice] + discount * arc.probability * change;
             self.q[choice] = q;
             self.n_small[choice] += 1;
-            if self.n_small[choice] >= REFRESH {
-                tired.push(choice);
+            if self.n_small[choice] >= REFRESH || q.is_nan() {
+                unsure.push(arc.choice);
             }
             let owner = self.rows.owner[choice] as usize;
             let above = q - self.values[owner];
@@ -484,11 +522,15 @@ impl Repair {
                 self.queue.push(owner);
             }
         }
-        for choice in tired {
-            self.refresh(choice);
-            self.queue.push(self.rows.owner[choice] as usize);
+        self.work += READS_PER_ARC * (touched + 1);
+        for choice in unsure {
+            self.refresh(choice as usize);
+            let owner = self.rows.owner[choice as usize] as usize;
+            let above = self.q[choice as usize] - self.values[owner];
+            if above > self.promise || (above < -self.promise && self.policy[owner] == choice) {
+                self.queue.push(owner);
+            }
         }
-        touched
     }
 }
 
@@ -497,7 +539,7 @@ mod tests {
     use super::*;
     use backsweep::Random;
     use backsweep_bench::families::{self, Family, MazeModel, applied};
-    use backsweep_mdp::{Objective, Rewards};
+    use backsweep_mdp::{Mdp, Objective, Rewards};
 
     const LIMITS: Limits = Limits { tolerance: 1e-6, relative: 0.0, stop: &|| false, threads: 1 };
 
@@ -522,12 +564,13 @@ mod tests {
     /// the same model, however far a change spreads and whatever came before.
     #[test]
     fn no_repair_costs_much_more_than_a_fresh_solve() {
-        let models: [(&str, Family); 5] = [
+        let models: [(&str, Family); 6] = [
             ("random, 0.99", families::garnet(1000, 3, 6, 1)),
             ("random, 0.999", Family { discount: 0.999, ..families::garnet(1000, 3, 6, 2) }),
             ("maze", MazeModel::new(40, 3).family()),
             ("queues", applied::tandem_queue(40, 0.99)),
             ("torus", applied::torus(30, 0.99)),
+            ("layers", families::layered(100, 50, 4)),
         ];
         for (name, Family { mut mdp, discount }) in models {
             mdp.rewards[0].name = "r".to_owned();

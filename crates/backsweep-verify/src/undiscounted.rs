@@ -287,26 +287,37 @@ impl PolicySearch<'_> {
     fn off(&mut self, policy: &[u32], x: &SplitValues) -> Result<Vec<f64>, String> {
         let n = policy.len();
         let size = |gain: Interval| gain.hi.abs().max(gain.lo.abs());
+        // A choice whose reward is uncertain, such as staying for a gain, may be better than the policy. That counts once, where
+        // it is taken, and not at every step.
+        let mut better = vec![0.0; self.problem.original.len()];
+        for group in 0..n {
+            for choice in self.problem.choices_of(group) {
+                better[choice] = 4.0 * self.best_case(self.problem.gain(group, choice, x)).max(0.0);
+            }
+        }
         let mut errors: Vec<f64> =
             (0..n).map(|g| size(self.problem.gain(g, policy[g] as usize, x))).collect();
-        let most = errors.iter().fold(1e-290f64, |most, error| most.max(*error));
+        let most = errors.iter().chain(&better).fold(1e-290f64, |most, error| most.max(*error));
         // Large components are swept to a precision that serves the smallest error, so it must not be too small.
         let least = most / 1e3;
         errors.iter_mut().for_each(|error| *error = 4.0 * error.max(least));
         let mut slow = policy.to_vec();
         let mut off = vec![0.0; n + 2];
         for _ in 0..ROUNDS {
-            linear::solve(self.problem, &slow, &errors, &mut off, least, &mut self.budget);
+            let along: Vec<f64> = (0..n).map(|g| errors[g].max(better[slow[g] as usize])).collect();
+            linear::solve(self.problem, &slow, &along, &mut off, least, &mut self.budget);
             if off.iter().any(|off| !(off.is_finite() && *off >= 0.0)) {
                 return Err("nearly best choices never leave the undecided states".to_owned());
             }
             let lifted = SplitValues { large: off.clone(), small: vec![0.0; n + 2] };
             let mut changed = false;
             for (group, taken) in slow.iter_mut().enumerate() {
-                let mut most = self.problem.drift(group, *taken as usize, &lifted).hi;
+                let error = |choice: usize| errors[group].max(better[choice]);
+                let rise = |choice| self.problem.drift(group, choice, &lifted).hi + error(choice);
+                let mut most = rise(*taken as usize);
                 for choice in self.problem.choices_of(group) {
-                    let rise = self.problem.drift(group, choice, &lifted).hi;
-                    let risky = rise > most && rise > -errors[group] / 2.0;
+                    let rise = rise(choice);
+                    let risky = rise > most && rise > errors[group] / 2.0;
                     if risky && self.is_near(group, choice, x, off[group]) {
                         *taken = choice as u32;
                         most = rise;

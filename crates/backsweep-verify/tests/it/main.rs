@@ -378,6 +378,24 @@ fn a_small_gain_of_large_rewards_is_confirmed() {
     }
 }
 
+/// The claimed policy leaves for 0, and what staying earns is known only as an interval around that: it may be better.
+#[test]
+fn staying_that_may_be_better_than_the_policy_is_counted() {
+    let rows: [ChoiceRow; 5] = [
+        (0, 1e9, &[(1, 6.0 / 11.0)]),
+        (0, 0.0, &[(0, 0.875)]),
+        (0, 1e-9, &[(0, 2.0 / 11.0), (1, 9.0 / 11.0)]),
+        (1, 1e-9, &[(1, 7.0 / 11.0), (2, 4.0 / 11.0)]),
+        (2, 0.0, &[(0, 1.0)]),
+    ];
+    let mdp = small(3, &rows);
+    let bounds = [&[0.0; 3][..], &[1e-9; 3]];
+    let policy = [Some(0), Some(3), Some(4)];
+    let average = Objective::Average { reward: None };
+    let result = claim(&mdp, average, Direction::Maximize, 1e-6, bounds, &policy);
+    assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
+}
+
 /// A gain that rounding keeps wider than the tolerance is given up at once, not after the whole budget, which takes minutes.
 #[test]
 fn what_rounding_forbids_is_given_up_at_once() {

@@ -148,13 +148,18 @@ impl RefreshSchedule {
         self.credit = (self.credit + n_backups as u64).min(MAX_CREDIT);
     }
 
+    /// Returns whether [`in_turn`](Self::in_turn) may have a pair.
+    #[inline]
+    pub fn is_turn(&self) -> bool {
+        self.backups >= self.least.max(BACKUPS_PER_SUCCESSOR)
+    }
+
     /// The pair that is due to be recomputed in turn, if one is.
     ///
     /// A pair that is [too long](Self::is_too_long) is skipped; it has its turn when there is no
     /// deadline, and is recomputed at visits 8, 16, 32 … in any case.
-    #[inline]
     pub fn in_turn(&mut self, model: &Model, limit: usize) -> Option<Pair> {
-        if self.backups < self.least.max(BACKUPS_PER_SUCCESSOR) || model.n_pairs() == 0 {
+        if !self.is_turn() || model.n_pairs() == 0 {
             return None;
         }
         let pair = Pair(if (self.next as usize) < model.n_pairs() { self.next } else { 0 });

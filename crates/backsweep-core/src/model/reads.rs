@@ -44,10 +44,10 @@ impl Model {
         pair.index() < self.n_pairs() && self.state_of_slot(pair.slot()) != NONE
     }
 
-    /// The start of a state's predecessors.
+    /// All predecessors of a state, seven lanes at a time.
     #[inline(always)]
-    pub(crate) fn first_predecessor(&self, state: u32) -> Cursor {
-        self.states[state as usize].into.start()
+    pub(crate) fn first_predecessors(&self, state: u32) -> Predecessors<'_> {
+        self.arcs.first_predecessors(&self.states[state as usize].into)
     }
 
     /// The predecessors of a state from a cursor on, seven lanes at a time.

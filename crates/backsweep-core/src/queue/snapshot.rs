@@ -1,6 +1,6 @@
 //! The queue as named arrays: its keys and their priorities, and nothing about how they are kept.
 
-use super::{NOT_QUEUED, PriorityQueue, QueueKind};
+use super::{PriorityQueue, QueueKind};
 use crate::{Result, Snapshot};
 
 impl PriorityQueue {
@@ -10,9 +10,7 @@ impl PriorityQueue {
         let keys: Vec<u32> = match self.kind {
             QueueKind::Exact => (0..n_keys).filter(|&key| self.priority(key).is_some()).collect(),
             // The order of entry decides there.
-            QueueKind::Bucket => {
-                (NOT_QUEUED + 1..self.n_buckets).flat_map(|bucket| self.ring(bucket)).collect()
-            }
+            QueueKind::Bucket => (0..self.n_buckets).flat_map(|bucket| self.ring(bucket)).collect(),
         };
         let priorities: Vec<f64> = keys.iter().filter_map(|&key| self.priority(key)).collect();
         snapshot.put("queue.priorities", priorities);

@@ -7,7 +7,7 @@
 //! popped does not depend on how keys are kept. A split moves each key of the ring once, in pieces
 //! if the caller may have to stop.
 
-use super::{NO_PRIORITY, PriorityQueue, relink};
+use super::{LOWEST, NO_PRIORITY, PriorityQueue, relink};
 
 /// Rings that one ring is split into: one for each value of six bits.
 const RINGS_PER_SPLIT: u32 = 64;
@@ -50,6 +50,12 @@ impl PriorityQueue {
         if self.splits.is_empty() {
             return None; // nearly always, and known without looking at the head
         }
+        self.noted_split(head)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn noted_split(&self, head: u32) -> Option<usize> {
         (self.links[head as usize].priority as usize).checked_sub(1)
     }
 
@@ -58,12 +64,17 @@ impl PriorityQueue {
         self.n_buckets + RINGS_PER_SPLIT * split as u32
     }
 
-    /// As [`set`](Self::set), while some bucket is split.
+    /// As [`set`](Self::set), in an outermost bucket or while some bucket is split.
     #[cold]
     #[inline(never)]
-    pub(super) fn set_beside_splits(&mut self, key: u32, priority: f64) {
+    pub(super) fn set_elsewhere(&mut self, key: u32, priority: f64) {
         let place = key + self.n_heads;
         let link = self.links[place as usize];
+        let stays = (link.priority.to_bits() ^ priority.to_bits()) >> self.shift == 0;
+        if stays && self.splits.is_empty() {
+            self.links[place as usize].priority = priority;
+            return;
+        }
         self.len += usize::from(link.priority < 0.0);
         let bucket = self.bucket(priority);
         if self.split_of(bucket).is_some() {
@@ -139,6 +150,9 @@ impl PriorityQueue {
                     None => {
                         // It is the last one: all others lie below it.
                         self.splits.truncate(split);
+                        if self.splits.is_empty() {
+                            self.n_plain = u64::from(self.n_buckets);
+                        }
                         self.links[head as usize].priority = NO_PRIORITY;
                         head = self.settle();
                     }
@@ -161,7 +175,7 @@ impl PriorityQueue {
             Some(i) => self.splits[(i / RINGS_PER_SPLIT) as usize].masks[(i % RINGS_PER_SPLIT) as usize],
             // Of the keys of a bucket it is known that they agree in what makes it one; those of
             // the outermost need not.
-            None if head == 1 || head == self.n_buckets - 1 => (u128::MAX >> 33, 0),
+            None if head == LOWEST || head == self.n_buckets - 1 => (u128::MAX >> 33, 0),
             None => (u128::MAX >> (128 - 32 - self.shift), 0),
         };
         let shift = (127 - (any ^ all).leading_zeros()).saturating_sub(5);
@@ -170,6 +184,7 @@ impl PriorityQueue {
         // No key is in a ring yet: no bits are set in any and all in all.
         let masks = Box::new([(0, u128::MAX); RINGS_PER_SPLIT as usize]);
         self.splits.push(Split { shift, prefix, filled: 0, masks });
+        self.n_plain = 0;
         self.links[head as usize].priority = self.splits.len() as f64;
     }
 

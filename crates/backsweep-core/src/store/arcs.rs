@@ -16,7 +16,6 @@
 
 use super::block::{Block, LANES, Lanes, NO_BLOCK, WIDE};
 use super::chunks::Chunks;
-use super::prefetch::prefetch;
 use super::{NONE, Sum};
 use crate::{ArcId, Error, Pair, Result, State};
 use rustc_hash::FxHashMap;
@@ -61,12 +60,6 @@ impl InList {
     #[inline(always)]
     fn filled(&self) -> u32 {
         (self.len + LANES - 1) % LANES + 1
-    }
-
-    /// All predecessors are ahead.
-    #[inline(always)]
-    pub fn start(&self) -> Cursor {
-        Cursor(self.heads[0])
     }
 }
 
@@ -236,6 +229,12 @@ impl Arcs {
         })
     }
 
+    /// All predecessors in a list.
+    #[inline(always)]
+    pub fn first_predecessors<'m>(&'m self, list: &'m InList) -> Predecessors<'m> {
+        Predecessors { arcs: self, list, n_before: 0, from: 0, cursor: list.heads[0] }
+    }
+
     /// The predecessors in a list from a cursor of it on.
     #[inline(always)]
     pub fn predecessors<'m>(&'m self, list: &'m InList, from: Cursor) -> Predecessors<'m> {
@@ -255,7 +254,7 @@ impl Arcs {
     /// The arcs into a state: (pair, weight, arc).
     #[inline]
     pub fn incoming<'m>(&'m self, list: &'m InList) -> Incoming<'m> {
-        Incoming { walk: self.predecessors(list, list.start()), lanes: None, n_left: 0 }
+        Incoming { walk: self.first_predecessors(list), lanes: None, n_left: 0 }
     }
 
     /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large
@@ -263,8 +262,7 @@ impl Arcs {
     #[inline(always)]
     pub fn prefetch(&self, list: &InList) {
         for &head in &list.heads {
-            let (chunk, i) = self.blocks.chunk(head as usize);
-            prefetch(chunk, i);
+            self.blocks.prefetch(head as usize);
         }
     }
 
@@ -352,7 +350,7 @@ impl Arcs {
     #[inline]
     pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
         if into.len <= MAX_SCANNED_PREDECESSORS {
-            let mut walk = self.predecessors(into, into.start());
+            let mut walk = self.first_predecessors(into);
             while let Some((first_arc, block)) = walk.next_block() {
                 // One comparison per lane and no exit in between: the seven are compared as one.
                 let found = block.slots.map(|slot| u32::from(slot == pair.0 + 1));

@@ -1,5 +1,6 @@
 //! A growing array whose items never move: adding one costs constant time in the worst case.
 
+use super::prefetch::prefetch;
 use std::ops::{Index, IndexMut};
 
 const ITEMS_PER_CHUNK: usize = 512;
@@ -39,10 +40,12 @@ impl<T: Clone + Default> Chunks<T> {
         (i < self.len).then(|| &self[i])
     }
 
-    /// The chunk that item `i` would be in, and its place there.
+    /// Prefetches item `i`, which need not exist.
     #[inline(always)]
-    pub fn chunk(&self, i: usize) -> (&[T], usize) {
-        (self.chunks.get(i / ITEMS_PER_CHUNK).map_or(&[], |chunk| &chunk[..]), i % ITEMS_PER_CHUNK)
+    pub fn prefetch(&self, i: usize) {
+        if let Some(chunk) = self.chunks.get(i / ITEMS_PER_CHUNK) {
+            prefetch(&chunk[..], i % ITEMS_PER_CHUNK);
+        }
     }
 
     /// Bytes in use, not merely reserved.

@@ -6,7 +6,6 @@
 use crate::common;
 use backsweep::planner::{Audit, Model, Outcome, Pair};
 use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
-use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
@@ -70,7 +69,7 @@ impl Exact<'_> {
         let row = |(s, pair): (usize, &Option<Pair>)| {
             let mut row = vec![BigRational::zero(); n + 1];
             match pair.filter(|&pair| self.is_known(pair)) {
-                None => row[s] = BigInt::from(1).into(),
+                None => row[s] = BigRational::from_integer(1.into()),
                 Some(pair) => {
                     row[s] = exact(self.model.weight(pair));
                     row[n] = exact(self.model.reward_sum(pair));
@@ -223,7 +222,7 @@ fn check(agent: &Agent, audit: &Audit, optimum: &[BigRational], place: &str) -> 
         "{place}: bound {bound:e}, but the error is {:e}",
         error.to_f64().unwrap()
     );
-    error * BigInt::from(2) > exact(bound)
+    error * BigRational::from_integer(2.into()) > exact(bound)
 }
 
 #[test]

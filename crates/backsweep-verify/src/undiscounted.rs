@@ -221,7 +221,12 @@ impl PolicySearch<'_> {
             if self.way_out(policy.iter().copied()).is_none() {
                 return Err("the best policy found does not leave the undecided states".to_owned());
             }
-            match self.off(policy, &x).and_then(|off| self.prove(policy, &x, off)) {
+            let mut off = self.off(policy, &x, self.width / 4.0);
+            if off.is_err() {
+                // A loop that costs hardly anything per step is not nearly best: it never leaves.
+                off = self.off(policy, &x, 0.0);
+            }
+            match off.and_then(|off| self.prove(policy, &x, off)) {
                 Ok(off) => {
                     let width = 2.0 * off.iter().fold(0.0f64, |most, off| most.max(*off));
                     if width < narrowest {
@@ -284,7 +289,7 @@ impl PolicySearch<'_> {
     }
 
     /// A bound on the error of values: errors per step added up along the way of the slowest policy that is nearly best.
-    fn off(&mut self, policy: &[u32], x: &SplitValues) -> Result<Vec<f64>, String> {
+    fn off(&mut self, policy: &[u32], x: &SplitValues, near: f64) -> Result<Vec<f64>, String> {
         let n = policy.len();
         let size = |gain: Interval| gain.hi.abs().max(gain.lo.abs());
         // A choice whose reward is uncertain, such as staying for a gain, may be better than the policy. That counts once, where
@@ -318,7 +323,7 @@ impl PolicySearch<'_> {
                 for choice in self.problem.choices_of(group) {
                     let rise = rise(choice);
                     let risky = rise > most && rise > errors[group] / 2.0;
-                    if risky && self.is_near(group, choice, x, off[group]) {
+                    if risky && self.is_near(group, choice, x, near.max(4.0 * off[group])) {
                         *taken = choice as u32;
                         most = rise;
                         changed = true;
@@ -334,9 +339,9 @@ impl PolicySearch<'_> {
     }
 
     /// Returns whether a choice is so nearly best that errors have to be counted along it.
-    fn is_near(&self, group: usize, choice: usize, x: &SplitValues, off: f64) -> bool {
+    fn is_near(&self, group: usize, choice: usize, x: &SplitValues, near: f64) -> bool {
         let gain = self.problem.gain(group, choice, x);
-        self.best_case(gain) >= -(4.0 * off).max(self.width / 4.0)
+        self.best_case(gain) >= -near
     }
 
     /// Makes x ± off satisfy every inequality that it needs; returns what is added and subtracted.

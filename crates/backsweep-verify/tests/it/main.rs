@@ -396,6 +396,19 @@ fn staying_that_may_be_better_than_the_policy_is_counted() {
     assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
 }
 
+/// A loop that costs far less per step than the tolerance is never as good as an exit that is free.
+#[test]
+fn a_loop_that_costs_hardly_anything_is_not_an_exit() {
+    // The first two choices tie.
+    let rows: [ChoiceRow; 4] =
+        [(0, 0.0, &[(1, 0.8)]), (0, 0.0, &[(1, 0.75)]), (1, 0.0, &[(1, 0.8)]), (1, 1e-9, &[(1, 1.0)])];
+    let mdp = small(2, &rows);
+    let total = Objective::Total { reward: None, until: None };
+    let policy = [Some(0), Some(2)];
+    let result = claim(&mdp, total, Direction::Minimize, 1e-6, [&[0.0; 2], &[0.0; 2]], &policy);
+    assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
+}
+
 /// A gain that rounding keeps wider than the tolerance is given up at once, not after the whole budget, which takes minutes.
 #[test]
 fn what_rounding_forbids_is_given_up_at_once() {

@@ -125,7 +125,10 @@ fn a_dry_run_shows_steps_and_writes_nothing() {
     let shown = text(&done.stdout);
     assert!(shown.contains("state: ward,sofa:5|10"), "{shown}");
     assert!(shown.contains("case a: in 'er|<5', '<=0' leads to 'icu|5..10' with reward 0"), "{shown}");
-    assert!(shown.contains("case a: in 'icu|5..10', '>0' leads to 'the end' with reward 0, and 1 at the end\n"), "{shown}");
+    assert!(
+        shown.contains("case a: in 'icu|5..10', '>0' leads to 'the end' with reward 0, and 1 at the end\n"),
+        "{shown}"
+    );
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     std::fs::remove_dir_all(folder).unwrap();
 }

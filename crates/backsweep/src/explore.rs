@@ -228,6 +228,12 @@ fn not_below_zero(name: &'static str, found: f64) -> Result<()> {
     Error::ensure((0.0..=1e100).contains(&found), name, found, "a finite number, 0 or more")
 }
 
+/// The lowest and the highest value with rewards in a range and a discount below 1. Any step may end the episode, and what
+/// follows is worth 0.
+fn value_range((lowest, highest): (f64, f64), discount: f64) -> (f64, f64) {
+    (lowest.min(0.0) / (1.0 - discount), highest.max(0.0) / (1.0 - discount))
+}
+
 fn missing_range(needed_by: &'static str) -> Error {
     let expected = "the lowest and the highest reward of a step, such as (0, 1)";
     Error::Missing { name: "reward_range", needed_by, expected }
@@ -333,8 +339,8 @@ impl Exploration {
             return Err(Error::Range { name: "reward_range", low: lowest, high: highest, expected });
         }
         let (range, discount) = (highest - lowest, settings.discount);
-        // Any step may end the episode, and what follows is worth 0.
-        let forever = |reward: f64| if discount < 1.0 { reward / (1.0 - discount) } else { 0.0 };
+        let paid = (lowest, highest + range * self.first_bonus());
+        let (floor, most) = if discount < 1.0 { value_range(paid, discount) } else { (0.0, 0.0) };
         let start = match (self.start, self.explore) {
             (Some(start), _) => start,
             (None, Explore::EpsilonGreedy { .. }) if self.age_bonus == 0.0 => 0.0,
@@ -343,11 +349,10 @@ impl Exploration {
                 let expected = "with discount 1, an upper bound on the value of an untried action";
                 return Err(Error::Missing { name: "start", needed_by: name, expected });
             }
-            (None, _) => forever((highest + range * self.first_bonus()).max(0.0)),
+            (None, _) => most,
         };
         let is_start = start.abs() <= MAX_REWARD;
         Error::ensure(is_start, "start", start, "a finite number from -1e150 to 1e150")?;
-        let floor = forever(lowest.min(0.0));
         Error::ensure(floor.abs() <= MAX_REWARD, "reward_range / (1 - discount)", floor, "at most 1e150")?;
         Ok(Constants { lowest, range, is_start_stated: self.start.is_some(), start, floor })
     }

@@ -49,8 +49,7 @@ impl Exploration {
         }
         let expected = "below 1, for an interval for the true values";
         Error::ensure(discount < 1.0, "discount", discount, expected)?;
-        // An episode may end, and what follows is worth 0.
-        let (least, most) = (lowest.min(0.0) / (1.0 - discount), highest.max(0.0) / (1.0 - discount));
+        let (least, most) = super::value_range((lowest, highest), discount);
         let width = highest - lowest + discount * (most - least);
         let pairs: Vec<Pair> = pairs(model).collect();
         let chances = 2.0 * pairs.len() as f64 / (1.0 - confidence);
